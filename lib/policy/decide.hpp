@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The engine's one question and answer: may this job run, and with which claim on capacity?
+#pragma once
+
+#include <cstdint>
+
+#include "policy/decision.hpp"
+#include "policy/ledger.hpp"
+#include "policy/policy.hpp"
+#include "policy/request.hpp"
+
+namespace accord {
+
+/// Judges a submission: R1 chooses the pool, authorize the right, classify the class. Pure: the caller claims what the
+/// decision says while it still holds the ledger. Empty when the job is none of Accord's business (R1).
+[[nodiscard]] std::optional<Decision> decide(const Policy& policy, const Ledger& ledger, const JobRequest& request,
+                                             std::int64_t now_s);
+
+/// The answer when there is no policy to judge by (section "When something fails"): rejected, or let through with an
+/// exempt grant, as `on_unavailable` says.
+[[nodiscard]] Decision decide_unavailable(OnUnavailable what, const JobRequest& request, const std::string& why,
+                                          std::int64_t now_s);
+
+}  // namespace accord

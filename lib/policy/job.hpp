@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// A job as slurmctld lists it, in plain values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "policy/request.hpp"
+
+namespace accord {
+
+enum class JobState { pending, running, suspended, completing, ended };
+enum class Hold { none, user, admin };
+
+/// One record of the job list: a job, an array's pending rest, or one array task.
+struct JobView {
+    std::uint32_t job_id = 0;
+    std::uint32_t array_job_id = 0;              ///< 0: not of an array
+    std::optional<std::uint32_t> array_task_id;  ///< unset for the pending rest of an array
+    std::optional<ArraySpec> array;              ///< the pending rest: its indices and throttle
+    std::uint32_t uid = 0;
+    std::string account, partition;
+    JobState state = JobState::pending;
+    Hold hold = Hold::none;
+    bool eligible = true;  ///< not held, no date or dependency before it
+    std::string admin_comment;
+    std::int64_t submit_s = 0, begin_s = 0, start_s = 0, end_s = 0;
+    std::uint32_t priority = 0;
+    std::optional<std::int64_t> site_factor;  ///< without Slurm's offset
+    std::uint32_t restarts = 0;
+    WorkloadType type = WorkloadType::batch;
+    bool requeueable = true;
+    std::optional<std::int64_t> time_limit_min;
+    GpuAsk gpus;
+    GpuVector allocated;  ///< what it really holds, by type, while running or suspended
+
+    [[nodiscard]] bool holds_resources() const {
+        return state == JobState::running || state == JobState::suspended || state == JobState::completing;
+    }
+};
+
+}  // namespace accord

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The ledger: what each contract's jobs claim. The plugin's is accordd's last snapshot plus its own later decisions.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+
+#include "policy/decision.hpp"
+#include "policy/gpus.hpp"
+#include "policy/shape.hpp"
+
+namespace accord {
+
+/// One contract's claims by class, and by member over both classes.
+struct ContractClaims {
+    GpuVector guaranteed;
+    GpuVector borrowed;
+    std::map<std::uint32_t, GpuVector> by_member;
+    std::int64_t queued_jobs = 0;
+};
+
+struct Claim {
+    std::string contract;
+    std::uint32_t uid = 0;
+    JobClass cls = JobClass::guaranteed;
+    GpuVector gpus;
+};
+
+/// What accordd's snapshot file holds: claims of the jobs that slurmctld really has, and how far it has seen the
+/// journal. Decisions up to `resolved_through` are all accounted for (matched to a job, or void); those in `counted`
+/// are too.
+struct LedgerBase {
+    std::int64_t taken_s = 0;
+    std::uint64_t resolved_through = 0;
+    std::set<std::uint64_t> counted;
+    std::set<std::uint64_t> queued;  ///< decisions whose jobs are queued (R17)
+    std::unordered_map<std::string, ContractClaims> contracts;
+    ClusterShape shape;
+
+    [[nodiscard]] bool accounts_for(std::uint64_t decision) const {
+        return decision <= resolved_through || counted.contains(decision);
+    }
+};
+
+/// Snapshot and tail. Not synchronised: the owner holds a lock from the question to the claim.
+class Ledger {
+public:
+    Ledger();
+
+    /// Takes a newer snapshot; drops from the tail what it accounts for.
+    void rebase(std::shared_ptr<const LedgerBase> base);
+    /// Counts a decision that is in no snapshot yet. Ignored when the snapshot accounts for it.
+    void add(std::uint64_t decision, Claim claim);
+    /// Notes a queued decision, or that one is queued no more.
+    void set_queued(std::uint64_t decision, bool queued);
+
+    [[nodiscard]] const ContractClaims& of(const std::string& contract) const;
+    [[nodiscard]] bool is_queued(std::uint64_t decision) const;
+    [[nodiscard]] const ClusterShape& shape() const { return base_->shape; }
+    [[nodiscard]] const LedgerBase& base() const { return *base_; }
+    [[nodiscard]] std::size_t tail_size() const { return tail_.size(); }
+
+private:
+    void apply(const Claim& claim);
+    void rebuild();
+
+    std::shared_ptr<const LedgerBase> base_;
+    std::map<std::uint64_t, Claim> tail_;
+    std::map<std::uint64_t, bool> queued_tail_;  ///< decision -> queued or released since the snapshot
+    std::unordered_map<std::string, ContractClaims> touched_;  ///< base plus tail, of the contracts in the tail
+};
+
+/// Adds a claim to one contract's sums.
+void add_claim(ContractClaims& to, const Claim& claim);
+
+/// headroom: guarantee minus guaranteed claims, at least 0. excess: all claims beyond the guarantee, at least 0.
+[[nodiscard]] Gpus headroom_of(const Contract& contract, const ContractClaims& claims, const std::string& type);
+[[nodiscard]] Gpus excess_of(const Contract& contract, const ContractClaims& claims, const std::string& type);
+
+}  // namespace accord

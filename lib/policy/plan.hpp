@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// accordd's pass as a pure function: from the world as it is to what must be done about it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "policy/decision.hpp"
+#include "policy/job.hpp"
+#include "policy/ledger.hpp"
+#include "policy/policy.hpp"
+
+namespace accord {
+
+enum class ActionKind { promote, release, hold };
+
+/// What accordd is to do with one pending job.
+struct Action {
+    ActionKind kind = ActionKind::promote;
+    std::uint32_t job_id = 0;
+    std::string contract;
+    JobClass from = JobClass::queued;
+    JobClass to = JobClass::guaranteed;
+    GpuVector gpus;  ///< the claim that goes with it
+    std::string partition;                     ///< where the job goes
+    std::optional<std::int64_t> site_factor;   ///< R16, without Slurm's offset
+    bool user_hold = false;  ///< leave a hold that the user asked for while it was queued
+    Reason reason = Reason::headroom;
+};
+[[nodiscard]] const char* to_string(ActionKind kind);
+
+/// What the record knows of a job beyond the job list.
+struct JobFacts {
+    DecisionId decision;
+    std::int64_t decided_s = 0;
+    JobClass cls = JobClass::borrowed;  ///< after the latest decision or modification on record
+    bool user_wants_hold = false;
+};
+
+/// A job that Accord counts: the list's record, the contract it counts for, its class and its claim.
+struct GovernedJob {
+    const JobView* job = nullptr;
+    std::string contract;  ///< account/partition, whether or not such a contract exists
+    JobClass cls = JobClass::borrowed;
+    GpuVector claim;  ///< empty for a queued job
+    GpuVector would_claim;  ///< what it claims when released
+    std::optional<JobFacts> facts;  ///< none: it never passed the plugin, or the record is not loaded yet
+};
+
+/// Class from the partition, contract from account and partition, GPUs from the job's own request (section "ledger").
+/// Jobs of ungoverned partitions and ended jobs are left out. A held job of the lend partition counts as queued only
+/// where the record says so or where the hold is an administrator's and the record is silent.
+[[nodiscard]] std::vector<GovernedJob> governed_jobs(const Policy& policy, const ClusterShape& shape,
+                                                     const std::vector<JobView>& jobs,
+                                                     const std::function<std::optional<JobFacts>(const JobView&)>& facts);
+
+/// The sums of the jobs' claims by contract.
+[[nodiscard]] std::unordered_map<std::string, ContractClaims> claims_of(const std::vector<GovernedJob>& jobs);
+
+/// Promotions of borrowed jobs and releases of queued ones that the headroom and the limits allow, in R16's order;
+/// admin holds for queued jobs that only a user hold keeps. `claims` starts as what the ledger counts, tail included,
+/// and each action claims from it, so that the actions hold together. Nothing to change gives an empty list.
+[[nodiscard]] std::vector<Action> plan(const Policy& policy, const ClusterShape& shape,
+                                       const std::vector<GovernedJob>& jobs,
+                                       std::unordered_map<std::string, ContractClaims> claims, std::int64_t now_s);
+
+}  // namespace accord

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What a job asks for, in plain values: from a submission, a modification or the job list.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/contract.hpp"
+
+namespace accord {
+
+/// Everything that decides how many GPUs a request may come to hold (R4). Strings are Slurm's TRES strings in any
+/// release's spelling; an absent optional is Slurm's NO_VAL, 0-for-unset or NULL.
+struct GpuAsk {
+    std::optional<std::string> tres_per_job, tres_per_node, tres_per_socket, tres_per_task;
+    std::optional<std::int64_t> min_nodes, max_nodes;
+    std::optional<std::int64_t> num_tasks, ntasks_per_node, ntasks_per_socket, ntasks_per_tres;
+    std::optional<std::int64_t> cpus_per_task, min_cpus, sockets_per_node;
+    std::optional<std::int64_t> required_nodes;  ///< hosts named by --nodelist
+    bool cpus_per_tres = false, mem_per_tres = false;
+    bool whole_node = false;  ///< --exclusive, core specialisation or --reboot
+    std::optional<std::string> job_size;  ///< node counts as a list ("2,4,8"), newer releases
+};
+
+/// `--array` in numbers.
+struct ArraySpec {
+    std::string indices;      ///< without the %limit, as submitted
+    std::int64_t tasks = 0;   ///< size of the union of the indices
+    std::optional<std::int64_t> limit;  ///< %limit
+
+    /// Tasks that may run at once.
+    [[nodiscard]] std::int64_t concurrent() const;
+};
+/// Reads "0-9:3,20%4", with or without brackets; nothing when it is not one that Slurm would take.
+[[nodiscard]] std::optional<ArraySpec> parse_array(const std::string& text);
+
+struct JobRequest {
+    std::uint32_t uid = 0;  ///< whose job it is, not who typed
+    std::optional<std::string> account;
+    std::vector<std::string> partitions;  ///< as named; empty: none named
+    WorkloadType type = WorkloadType::batch;
+    GpuAsk gpus;
+    std::optional<ArraySpec> array;
+    bool array_malformed = false;
+    std::optional<std::int64_t> time_limit_min;
+    bool requeueable = true;
+    bool held = false;  ///< the user asked for a hold
+    std::string work_dir, std_out, std_err, std_in;
+    bool login_env = false;          ///< --get-user-env
+    std::int64_t spank_env_bytes = 0;  ///< size of the request's own spank_job_env
+};
+
+}  // namespace accord

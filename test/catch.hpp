@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Catch2 in whichever of its two versions is installed.
+#pragma once
+
+#include "config.h"
+
+#ifdef HAVE_CATCH2_V3
+#include <catch2/catch_all.hpp>
+#else
+#include <catch2/catch.hpp>
+#endif
