@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/config.hpp"
 #include "policy/gpus.hpp"
 #include "policy/request.hpp"
 #include "policy/shape.hpp"
@@ -19,9 +20,9 @@ struct GpuCount {
     std::vector<std::string> steps;
 };
 
-/// `shape` may be null (no snapshot yet): node counts are then unbounded and `pool_gpus` bounds the answer.
-/// Fails ("gpu_type" or "invalid") where the request names no countable GPU, such as a missing count, and says what
-/// the field was.
-[[nodiscard]] GpuCount count_gpus(const GpuAsk& ask, const PartitionShape* shape, const GpuVector& pool_gpus);
+/// Counts what `ask` may come to hold of `pool`. `shape` may be null (no snapshot yet): node counts are then unbounded
+/// and the pool's GPUs bound what is counted high. Never fails: what Slurm would refuse, or what cannot be counted, is
+/// counted as every GPU of the most nodes that the job may take, with `exact` false and a step that says so.
+[[nodiscard]] GpuCount count_gpus(const GpuAsk& ask, const PartitionShape* shape, const PoolConfig& pool);
 
 }  // namespace accord

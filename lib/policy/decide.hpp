@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "policy/decision.hpp"
 #include "policy/ledger.hpp"
@@ -16,8 +18,12 @@ namespace accord {
 [[nodiscard]] std::optional<Decision> decide(const Policy& policy, const Ledger& ledger, const JobRequest& request,
                                              std::int64_t now_s);
 
+/// R1: whether the request is for a pool's partition or lend partition, or names none while the default is a pool's or
+/// not known. `decide` answers exactly these.
+[[nodiscard]] bool concerns(const Config& config, const ClusterShape& shape, const JobRequest& request);
+
 /// The answer when there is no policy to judge by (section "When something fails"): rejected, or let through with an
-/// exempt grant, as `on_unavailable` says.
+/// exempt grant, as `on_unavailable` says; root is always let through.
 [[nodiscard]] Decision decide_unavailable(OnUnavailable what, const JobRequest& request, const std::string& why,
                                           std::int64_t now_s);
 

@@ -35,6 +35,13 @@ enum class Reason {
 [[nodiscard]] std::optional<JobClass> job_class_from(const std::string& text);
 [[nodiscard]] std::optional<Verdict> verdict_from(const std::string& text);
 
+/// The record's number within its controller's journal, and the controller's index: "C-N".
+struct DecisionId {
+    std::uint32_t controller = 0;
+    std::uint64_t number = 0;
+    auto operator<=>(const DecisionId&) const = default;
+};
+
 /// What the plugin must change in the request so that the decision holds.
 struct Rewrite {
     std::string account;
@@ -43,6 +50,8 @@ struct Rewrite {
     std::optional<std::int64_t> site_factor;  ///< R16, without Slurm's offset; unset for a queued job
     std::optional<std::int64_t> time_limit_min;
     std::optional<std::int64_t> array_limit;  ///< R7: a %limit that fits
+    /// Modifications by accordd only: the comment of the job's own decision, to be put back in place of the action's.
+    std::optional<std::string> admin_comment;
 };
 
 struct Decision {
@@ -50,7 +59,7 @@ struct Decision {
     std::int64_t time_s = 0;
     Mode mode = Mode::enforce;
     std::string user;  ///< the name when known, else the uid in digits
-    std::uint32_t uid = 0;
+    std::uint32_t uid = 0;  ///< whose job it is; the message of a modification names who asked for it, if another
     std::string account, partition;  ///< as judged (partition: the governed one)
     std::string contract;            ///< key, empty when none was found
     std::uint32_t contract_version = 0;
@@ -59,19 +68,17 @@ struct Decision {
     Reason reason = Reason::none;
     GpuIntervals gpus;  ///< per task for arrays
     GpuVector claim;    ///< what the ledger counts: maxima, times the concurrent tasks; empty for queued and rejected
-    std::optional<std::uint32_t> job_id;  ///< modifications only
+    std::optional<std::uint32_t> job_id;      ///< modifications only
+    std::optional<DecisionId> job_decision;   ///< modifications only: the one named in the job's admin_comment
+    /// The owner's wish while the job is queued: true, leave it held when it is released; false, that wish is withdrawn.
+    std::optional<bool> user_hold;
     std::string message;                  ///< the line for the researcher, with its "accord: " prefix
     Rewrite rewrite;
 
-    [[nodiscard]] bool allows() const { return verdict != Verdict::rejected; }
+    /// Whether the submission or modification goes through; in observe mode (R18) everything does.
+    [[nodiscard]] bool allows() const { return verdict != Verdict::rejected || mode == Mode::observe; }
 };
 
-/// The record's number within its controller's journal, and the controller's index: "C-N".
-struct DecisionId {
-    std::uint32_t controller = 0;
-    std::uint64_t number = 0;
-    auto operator<=>(const DecisionId&) const = default;
-};
 [[nodiscard]] std::string to_string(const DecisionId& id);
 [[nodiscard]] std::optional<DecisionId> decision_id_from(const std::string& text);
 
@@ -79,7 +86,7 @@ struct DecisionId {
 [[nodiscard]] std::string comment_of(const DecisionId& id);
 [[nodiscard]] std::optional<DecisionId> decision_in_comment(const std::string& admin_comment);
 
-/// "accord:v1 action=5 to=guaranteed [hold=user]": how accordd's own updates are known to the plugin (R17).
+/// "accord:v1 action=5 to=guaranteed": how accordd's own updates are known to the plugin (R17).
 struct ActionMark {
     std::uint64_t number = 0;
     JobClass to = JobClass::guaranteed;

@@ -9,6 +9,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "policy/contract.hpp"
 #include "policy/decision.hpp"
 #include "policy/gpus.hpp"
 #include "policy/shape.hpp"
@@ -73,6 +74,12 @@ private:
     std::map<std::uint64_t, bool> queued_tail_;  ///< decision -> queued or released since the snapshot
     std::unordered_map<std::string, ContractClaims> touched_;  ///< base plus tail, of the contracts in the tail
 };
+
+/// What a recorded decision means for the ledger: the claim it adds, and whether the job it is about is queued. Used
+/// alike for a decision just made and for one read back from the journal; `number` is the record's own. A promotion's
+/// claim comes on top of the borrowed one, which stays until the next snapshot: too much is counted for a moment, never
+/// too little. In observe mode (R18) a claim counts as the job runs, in the governed partition.
+void apply_to_ledger(Ledger& ledger, std::uint64_t number, const Decision& decision);
 
 /// Adds a claim to one contract's sums.
 void add_claim(ContractClaims& to, const Claim& claim);

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// R17: what becomes of a change to a job that is already there.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/decision.hpp"
+#include "policy/job.hpp"
+#include "policy/ledger.hpp"
+#include "policy/policy.hpp"
+
+namespace accord {
+
+/// What `scontrol hold`, `uhold`, `release` and `update Priority=` come to.
+enum class PriorityChange { none, hold, release, set };
+
+/// The fields that one update would change; what is absent or empty stays as it is.
+struct Change {
+    PriorityChange priority = PriorityChange::none;
+    std::optional<std::string> partition, account;
+    std::optional<std::string> admin_comment;
+    std::optional<std::string> work_dir, std_out, std_err, std_in;
+    /// scontrol's names of the other changed fields that say what the job asks for: GPUs (Gres, TresPer...), nodes, tasks,
+    /// CPUs, memory, sharing, TimeLimit, ArrayTaskThrottle, Requeue. What asks for nothing (Comment, JobName, Nice,
+    /// Dependency, StartTime, Features, ...) is not listed.
+    std::vector<std::string> asks;
+};
+
+struct Modification {
+    std::optional<JobView> job;  ///< as slurmctld has it at this moment; unset: it could not be read
+    std::string job_name;        ///< as the caller named it ("17", "9_2"), for the message
+    std::uint32_t caller_uid = 0;
+    bool by_operator = false;  ///< root, SlurmUser or a Slurm operator
+    Change change;
+};
+
+/// Judges a modification. Empty: let it pass without a record. Otherwise the decision is recorded, applied to the ledger
+/// under the same lock (apply_to_ledger), and refused unless `allows()`.
+/// A caller with an ActionMark in `admin_comment` who is an operator is accordd: the job is counted anew, judged by its
+/// contract's headroom or limits for the class named, and refused as `stale` where these no longer hold.
+[[nodiscard]] std::optional<Decision> decide_modification(const Policy& policy, const Ledger& ledger,
+                                                          const Modification& modification, std::int64_t now_s);
+
+}  // namespace accord
