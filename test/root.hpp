@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// For tests that only root can run: skipped for others, unless ACCORD_MUST_WORK=1 says that nothing may be skipped.
+#pragma once
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "catch.hpp"
+
+inline bool is_root() {
+    if (geteuid() == 0) return true;
+    const char* must = std::getenv("ACCORD_MUST_WORK");
+    if (must != nullptr && std::strcmp(must, "1") == 0) FAIL("this test needs root");
+    WARN("skipped: needs root");
+    return false;
+}
