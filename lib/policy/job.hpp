@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "policy/request.hpp"
 
@@ -12,6 +14,8 @@ namespace accord {
 
 enum class JobState { pending, running, suspended, completing, ended };
 enum class Hold { none, user, admin };
+/// How an ended job came to its end. Slurm says "preempted" of jobs only that it cannot requeue.
+enum class Ending { none, completed, failed, cancelled, preempted };
 
 /// One record of the job list: a job, an array's pending rest, or one array task.
 struct JobView {
@@ -22,6 +26,7 @@ struct JobView {
     std::uint32_t uid = 0;
     std::string account, partition;
     JobState state = JobState::pending;
+    Ending ending = Ending::none;
     Hold hold = Hold::none;
     bool eligible = true;  ///< not held, no date or dependency before it
     std::string admin_comment;
@@ -34,6 +39,8 @@ struct JobView {
     std::optional<std::int64_t> time_limit_min;
     GpuAsk gpus;
     GpuVector allocated;  ///< what it really holds, by type, while running or suspended
+    /// The nodes that it holds or held last, as ranges (first, last) of slurmctld's node indices.
+    std::vector<std::pair<std::int32_t, std::int32_t>> nodes;
 
     [[nodiscard]] bool holds_resources() const {
         return state == JobState::running || state == JobState::suspended || state == JobState::completing;
