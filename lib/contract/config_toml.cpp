@@ -12,6 +12,7 @@
 #include "contract/read_file.hpp"
 #include "contract/units.hpp"
 #include "contract/values.hpp"
+#include "policy/path.hpp"
 
 namespace accord {
 

@@ -155,31 +155,4 @@ std::string check_name(const std::string& text) {
     return {};
 }
 
-std::string check_absolute_path(const std::string& text) {
-    if (text.front() != '/') return fmt::format("found the relative path \"{}\", expected an absolute one", text);
-    if (text.size() > 1 && text.back() == '/')
-        return fmt::format("found \"{}\", expected no slash at the end: write \"{}\"", text,
-                           text.substr(0, text.find_last_not_of('/') + 1));
-    if ((text + "/").find("/../") != std::string::npos || (text + "/").find("/./") != std::string::npos ||
-        text.find("//") != std::string::npos)
-        return fmt::format("found \"{}\", expected a path without \"..\", \".\" and \"//\"", text);
-    constexpr std::size_t most = 1024;
-    if (text.size() > most) return fmt::format("found a path of {} bytes, expected at most {}", text.size(), most);
-    return {};
-}
-
-bool is_under(const std::string& path, const std::string& tree) {
-    if (tree == "/" || path == tree) return true;
-    return path.size() > tree.size() && path.starts_with(tree) && path[tree.size()] == '/';
-}
-
-std::string system_tree(const std::string& path) {
-    if (path == "/") return path;
-    for (const std::string tree :
-         {"/etc", "/usr", "/proc", "/sys", "/run", "/boot", "/bin", "/sbin", "/lib", "/lib32", "/lib64"})
-        if (is_under(path, tree)) return tree;
-    if (path == "/dev" || path == "/var") return path;
-    return {};
-}
-
 }  // namespace accord

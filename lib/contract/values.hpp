@@ -42,14 +42,7 @@ using TextCheck = std::function<std::string(const std::string& text)>;
 /// A string's value, or the message that says that it is none.
 [[nodiscard]] std::string mismatch(const TomlNode& found, const std::string& expected, const std::string& right = {});
 
-/// Checks of texts that several files share.
-[[nodiscard]] std::string check_name(const std::string& text);           ///< account, user, group, partition, type
-[[nodiscard]] std::string check_absolute_path(const std::string& text);  ///< normalised, without a trailing slash
-
-/// True when `path` is `tree` or lies below it, by whole components.
-[[nodiscard]] bool is_under(const std::string& path, const std::string& tree);
-/// The system's own tree that `path` is, contains or lies in ("/etc", "/usr", "/proc", "/" …), which no scope may
-/// touch; empty when it is none.
-[[nodiscard]] std::string system_tree(const std::string& path);
+/// A check of texts that several files share; that of paths is in policy/path.hpp.
+[[nodiscard]] std::string check_name(const std::string& text);  ///< account, user, group, partition, type
 
 }  // namespace accord
