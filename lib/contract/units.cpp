@@ -10,8 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/format.h>
-
 namespace accord {
 
 namespace {
@@ -132,14 +130,6 @@ std::int64_t local_to_epoch_s(const CivilTime& when, const std::string& timezone
 std::int64_t offset_to_epoch_s(const CivilTime& when) {
     auto tm = broken_down(when);
     return timegm(&tm) - when.offset_min * 60;
-}
-
-std::string utc_text(std::int64_t epoch_s) {
-    const std::time_t time = epoch_s;
-    std::tm tm{};
-    gmtime_r(&time, &tm);
-    return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday, tm.tm_hour,
-                       tm.tm_min, tm.tm_sec);
 }
 
 }  // namespace accord

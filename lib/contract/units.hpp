@@ -30,7 +30,4 @@ namespace accord {
 /// Seconds since the epoch of a time with an offset.
 [[nodiscard]] std::int64_t offset_to_epoch_s(const CivilTime& when);
 
-/// "2026-01-01T00:00:00Z".
-[[nodiscard]] std::string utc_text(std::int64_t epoch_s);
-
 }  // namespace accord

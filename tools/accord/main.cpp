@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// accord: the command line for administrators, auditors and researchers. One file per subcommand.
+#include <array>
+#include <exception>
+
+#include "command.hpp"
+#include "config.h"
+
+namespace {
+
+using namespace accord;
+
+constexpr std::array<AddCommand, 0> commands{};
+
+int run(int argc, char** argv) {
+    CLI::App app{"Govern a Slurm GPU cluster by contract.", "accord"};
+    app.set_version_flag("--version", "accord " PACKAGE_VERSION);
+    app.require_subcommand(1);
+    app.footer(
+        "Exit codes: 0 done or true, 1 refused, invalid or false, 2 wrong usage.\n"
+        "ACCORD_CONF names another accord.toml than the installed one.");
+    Action action;
+    for (const auto add : commands) add(app, action);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
+        complain(error.what());
+        return wrong_usage;
+    }
+    return action();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return run(argc, argv);
+    } catch (const std::exception& error) {
+        return complain(error.what());
+    }
+}
