@@ -5,44 +5,29 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 
-#include "policy/decision.hpp"
 #include "policy/error.hpp"
+#include "store/journal_record.hpp"
 
 namespace accord {
 
-/// A decision with its place in the record. `hash` is the BLAKE2b-256, in hex, of the line without its "hash" member;
-/// `prev_hash` the one of the record before (64 zeros for a controller's first).
-struct JournalRecord {
-    DecisionId id;
-    Decision decision;
-    DecisionId job_decision;  ///< what the job carries in its admin_comment; for a submission the record's own id
-    std::string inputs;       ///< what was judged, as a JSON object: enough to decide again
-    std::string prev_hash, hash;
-};
-
-/// One line, without its newline; sets `hash` from `prev_hash` and the rest.
-[[nodiscard]] std::string encode(JournalRecord& record);
-/// Checks the form, not the chain. Fails ("invalid") with what is wrong.
-[[nodiscard]] Result<JournalRecord> decode_record(const std::string& line);
-/// The hash that the line should carry.
-[[nodiscard]] std::string hash_of_line(const std::string& line);
-
-/// Appends decisions. Holds a lock on the folder's writer file for as long as it lives; a second writer (two
-/// slurmctld for a moment, at a reconfigure of 23.11 and later) numbers from a block of its own.
+/// Appends decisions. Holds a lock in the folder for as long as it lives; a second writer (two slurmctld for a moment,
+/// at a reconfigure of 23.11 and later) numbers from a block of its own, far above the first one's.
 class JournalWriter {
 public:
-    /// Makes the folder if it is missing. Numbers and chain go on from the last whole record found there.
-    static Result<JournalWriter> open(const std::string& dir, std::uint32_t controller, std::int64_t now_s);
+    /// Makes the folder if it is missing. Numbers and chain go on from the last whole record found there; where what
+    /// follows that record is damaged, from a new block, so that no lost number is given again.
+    static Result<JournalWriter> open(const std::string& dir, std::uint32_t controller);
     JournalWriter(JournalWriter&&) noexcept;
     JournalWriter& operator=(JournalWriter&&) noexcept;
     ~JournalWriter();
 
-    /// Durable against a crash of this process once it returns: one write. On failure ("io") nothing of the record
-    /// stays in the file, and the number is used again. Not synchronised.
-    [[nodiscard]] Result<DecisionId> append(JournalRecord record);
+    /// Fills in the record's place and writes it: one write, durable against a crash of this process once it returns.
+    /// On failure ("io") nothing of the record stays in the file, and the number is used again. Not synchronised.
+    [[nodiscard]] Result<DecisionId> append(JournalRecord& record);
     [[nodiscard]] DecisionId next_id() const;
     [[nodiscard]] std::string head() const;  ///< hash of the last record
 
@@ -52,19 +37,24 @@ private:
     std::unique_ptr<State> state_;
 };
 
-/// Follows the journal: each call hands out the whole records that were added since the last one, in order, over
-/// day and start files. A torn last line is left for later; a broken one in the middle is an error ("invalid", where).
+/// Follows one controller's journal: each call hands out the whole records that were added since the last one, by
+/// number within each file, over day and start files. A torn last line is left for later.
 class JournalReader {
 public:
-    explicit JournalReader(std::string dir);
-    /// Records with numbers above `after` only. Returns how many were handed out.
+    explicit JournalReader(std::string dir, std::uint32_t controller = 0);
+    /// Records with numbers above `after` only. Returns how many were handed out. A line in the middle that is not a
+    /// record, or does not have the hash it names, is an error ("invalid", with file and line start); what is behind it
+    /// is handed out by the next call.
     [[nodiscard]] Result<std::size_t> read_new(std::uint64_t after,
                                                const std::function<void(const JournalRecord&)>& use);
 
 private:
+    Result<std::size_t> read_file(const std::string& path, std::uint64_t after,
+                                  const std::function<void(const JournalRecord&)>& use);
+
     std::string dir_;
-    std::string file_;
-    std::uint64_t offset_ = 0;
+    std::uint32_t controller_;
+    std::map<std::string, std::uint64_t> offsets_;  ///< by path: where the next record begins
 };
 
 }  // namespace accord
