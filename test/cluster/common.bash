@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the cluster tests share. Each file brings its own cluster up in setup_file and takes it down in teardown_file.
+
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+. "$root/scripts/lib/shell.sh"
+load /usr/lib/bats/bats-support/load.bash
+load /usr/lib/bats/bats-assert/load.bash
+
+# new_cluster_dir: makes an empty directory that ordinary users can reach, outside of what jobs hide or get anew.
+new_cluster_dir() {
+    local made
+    made=$(mktemp -d /srv/accord-test-XXXXXX)
+    chmod 0755 "$made"
+    printf '%s\n' "$made"
+}
+
+# cluster_up [OPTION…]: a cluster of this file's own, with scripts/devcluster's options; sets CLUSTER_DIR, SLURM_CONF,
+# ACCORD_CONF and PATH for the file's tests.
+cluster_up() {
+    CLUSTER_DIR=$(new_cluster_dir)
+    export CLUSTER_DIR
+    "$root/scripts/devcluster" up --dir "$CLUSTER_DIR" "$@" >&2
+    eval "$("$root/scripts/devcluster" env --dir "$CLUSTER_DIR")"
+}
+
+cluster_down() { "$root/scripts/devcluster" down --dir "$CLUSTER_DIR" >&2; }
+
+setup() { mark_logs; }
+teardown() { show_logs_of_failed_test; }
+
+# A failed test shows what the daemons logged during it. A file with a setup or teardown of its own calls these two.
+mark_logs() {
+    local log
+    for log in "${CLUSTER_DIR:-/nonexistent}"/log/*.log; do
+        if [ -e "$log" ]; then stat --format='%s %n' "$log"; fi
+    done >"$BATS_TEST_TMPDIR/logs"
+}
+
+show_logs_of_failed_test() {
+    local size log
+    [ -z "${BATS_TEST_COMPLETED:-}" ] || return 0
+    while read -r size log; do
+        if [ "$(stat --format=%s "$log" 2>/dev/null || echo 0)" -gt "$size" ]; then
+            printf -- '--- %s\n' "$log"
+            tail -c "+$((size + 1))" "$log" | tail -n 25
+        fi
+    done <"$BATS_TEST_TMPDIR/logs"
+}
+
+# as_user USER COMMAND…: with a user's environment and this cluster's, in the cluster's tree of files.
+as_user() {
+    local user=$1
+    shift
+    runuser --user="$user" -- env --ignore-environment --chdir="$CLUSTER_DIR/fs" PATH="$PATH" LANG=C.UTF-8 \
+        HOME="$CLUSTER_DIR/fs" USER="$user" LOGNAME="$user" SHELL=/bin/bash \
+        SLURM_CONF="$SLURM_CONF" ACCORD_CONF="$ACCORD_CONF" "$@"
+}
+
+# submit USER SBATCH-ARGUMENT…: prints the job's id alone; what sbatch says stays on stderr.
+submit() {
+    local user=$1
+    shift
+    as_user "$user" sbatch --parsable --output=/dev/null "$@"
+}
+
+# job_field JOB FIELD: a field of `scontrol show job`, such as Partition or JobState.
+job_field() {
+    scontrol --oneliner show job "$1" | tr ' ' '\n' | sed -n "s/^$2=//p" | sed -n 1p
+}
+
+job_state() { job_field "$1" JobState; }
+job_is() { [ "$(job_state "$1")" = "$2" ]; }
+
+# wait_state JOB STATE [SECONDS]: as `scontrol show job` names states, in capitals.
+wait_state() {
+    wait_for "${3:-30}" job_is "$1" "$2" || {
+        scontrol show job "$1" >&2
+        return 1
+    }
+}
+
+# cancel_all: ends every job, so that the next test finds idle nodes.
+cancel_all() {
+    local jobs
+    mapfile -t jobs < <(squeue --noheader --all --format=%A)
+    if [ "${#jobs[@]}" -gt 0 ]; then scancel "${jobs[@]}" || true; fi
+    wait_for 60 nodes_idle
+}
+
+nodes_idle() { [ -z "$(squeue --noheader --all)" ] && ! sinfo --noheader --Node --format=%T | grep -qvx idle; }
+
+# write_contract ACCOUNT GUARANTEED [LINE…]: a contract for the members of group ACCOUNT on the devcluster's pool, in
+# CLUSTER_DIR/contracts; further lines follow at its end, each in a table of its own or within [capacity.a100].
+write_contract() {
+    local file=$CLUSTER_DIR/contracts/$1.toml
+    mkdir -p "$CLUSTER_DIR/contracts"
+    contract_text "$@" >"$file"
+}
+
+contract_text() {
+    local account=$1 guaranteed=$2
+    shift 2
+    cat <<EOF
+schema = 1
+account = "$account"
+partition = "gpu"
+purpose = "What the tests of the cluster run"
+valid_from = 2020-01-01
+valid_until = 2099-12-31
+
+[owners]
+business = "root"
+operations = "root"
+cost = "root"
+cost_center = "CC-1"
+
+[members]
+groups = ["$account"]
+
+[workloads]
+allowed = ["batch", "array", "interactive"]
+
+[capacity.a100]
+guaranteed = $guaranteed
+EOF
+    if [ $# -gt 0 ]; then printf '\n%s' "$@"; echo; fi
+}
+
+# accord_apply: the contracts written so far become active.
+accord_apply() { accord apply "$CLUSTER_DIR/contracts"; }
