@@ -22,6 +22,7 @@ struct ContractClaims {
     GpuVector borrowed;
     std::map<std::uint32_t, GpuVector> by_member;
     std::int64_t queued_jobs = 0;
+    bool operator==(const ContractClaims&) const = default;
 };
 
 struct Claim {

@@ -18,6 +18,7 @@ struct NodeShape {
     std::int64_t cpus = 0;
     std::int64_t memory_mb = 0;
     bool available = true;  ///< false: down, failing or draining; its GPUs are not lendable
+    bool operator==(const NodeShape&) const = default;
 };
 
 struct PartitionShape {
@@ -34,6 +35,7 @@ struct PartitionShape {
     [[nodiscard]] GpuVector capacity() const;
     /// GPUs of the nodes that are available.
     [[nodiscard]] GpuVector available_capacity() const;
+    bool operator==(const PartitionShape&) const = default;
 };
 
 struct ClusterShape {
@@ -42,6 +44,7 @@ struct ClusterShape {
 
     /// Null when slurmctld's shape of the partition is not known (yet).
     [[nodiscard]] const PartitionShape* partition(const std::string& name) const;
+    bool operator==(const ClusterShape&) const = default;
 };
 
 }  // namespace accord
