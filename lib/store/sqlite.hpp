@@ -4,6 +4,9 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 
+#include <concepts>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -39,6 +42,32 @@ template <typename Work>
     } catch (const SQLite::Exception& exception) {
         return tl::unexpected(database_error(path, exception));
     }
+}
+
+inline void bind_value(SQLite::Statement& statement, int index, const std::string& value) { statement.bind(index, value); }
+template <std::integral Int>
+void bind_value(SQLite::Statement& statement, int index, Int value) {
+    statement.bind(index, static_cast<std::int64_t>(value));
+}
+template <typename T>
+void bind_value(SQLite::Statement& statement, int index, const std::optional<T>& value) {
+    if (value)
+        bind_value(statement, index, *value);
+    else
+        statement.bind(index);
+}
+/// Binds the values in their order; an optional without one is NULL. A text is copied.
+template <typename... Values>
+void bind_all(SQLite::Statement& statement, const Values&... values) {
+    int index = 0;
+    (bind_value(statement, ++index, values), ...);
+}
+/// Executes a statement without rows with these values; it can be run again.
+template <typename... Values>
+void run(SQLite::Statement& statement, const Values&... values) {
+    bind_all(statement, values...);
+    statement.exec();
+    statement.reset();
 }
 
 /// A writer's transaction: BEGIN IMMEDIATE, so that a reader that turns writer never finds its snapshot overtaken.

@@ -28,6 +28,9 @@ struct ActionRecord {
     std::string prev_hash, hash;
 };
 
+/// The hash that the record should carry: of its fields but `outcome` and `hash`, as one JSON object.
+[[nodiscard]] std::string hash_of(const ActionRecord& record);
+
 /// A stretch of a job's life as seen in the job list.
 struct UsageInterval {
     std::uint32_t job_id = 0;
@@ -45,18 +48,22 @@ struct UsageInterval {
 class UsageDb {
 public:
     enum class Open { read_only, read_write };
+    /// As DecisionsDb::open.
     static Result<UsageDb> open(const std::string& path, Open how);
     UsageDb(UsageDb&&) noexcept;
     UsageDb& operator=(UsageDb&&) noexcept;
     ~UsageDb();
 
-    /// Records an action before it is tried; gives its number.
+    /// Records an action before it is tried; gives its number. Its GPUs are the sum over the types.
     [[nodiscard]] Result<std::uint64_t> begin_action(const Action& action, std::int64_t now_s);
+    /// What became of it; the first outcome stands.
     [[nodiscard]] Result<void> set_outcome(std::uint64_t action, const std::string& outcome);
+    /// By number.
     [[nodiscard]] Result<std::vector<ActionRecord>> actions(std::optional<std::uint32_t> job_id = {}) const;
 
-    /// Inserts or extends by (job_id, restart, start).
+    /// Inserts or replaces by (job_id, restart, start), in one transaction.
     [[nodiscard]] Result<void> put_intervals(const std::vector<UsageInterval>& intervals);
+    /// By start.
     [[nodiscard]] Result<std::vector<UsageInterval>> intervals(std::optional<std::uint32_t> job_id = {}) const;
     [[nodiscard]] Result<std::vector<UsageInterval>> open_intervals() const;
 

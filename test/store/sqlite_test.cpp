@@ -30,8 +30,7 @@ Result<SQLite::Database> open_new(const std::string& path) {
 Result<void> add_fruit(SQLite::Database& db, const std::string& path, const std::string& name) {
     return in_transaction(db, path, [&]() -> Result<void> {
         SQLite::Statement insert(db, "INSERT INTO fruit (name) VALUES (?)");
-        insert.bind(1, name);
-        insert.exec();
+        run(insert, name);
         return {};
     });
 }
