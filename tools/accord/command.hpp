@@ -18,10 +18,10 @@ inline constexpr int refused = 1;  ///< refused, invalid, or false
 inline constexpr int wrong_usage = 2;
 
 /// What the chosen subcommand does; gives the exit code.
-using Action = std::function<int()>;
+using Run = std::function<int()>;
 
-/// Adds a subcommand to `app`, with its options and help; where it is chosen, `action` is set.
-using AddCommand = void (*)(CLI::App& app, Action& action);
+/// Adds a subcommand to `app`, with its options and help; where it is chosen, `run` is set.
+using AddCommand = void (*)(CLI::App& app, Run& run);
 
 /// One line on stderr, "accord: what"; of an error in an input file "file:line: what". Gives `refused`.
 int complain(const Error& error);

@@ -19,8 +19,8 @@ int run(int argc, char** argv) {
     app.footer(
         "Exit codes: 0 done or true, 1 refused, invalid or false, 2 wrong usage.\n"
         "ACCORD_CONF names another accord.toml than the installed one.");
-    Action action;
-    for (const auto add : commands) add(app, action);
+    Run chosen;
+    for (const auto add : commands) add(app, chosen);
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
@@ -28,7 +28,7 @@ int run(int argc, char** argv) {
         complain(error.what());
         return wrong_usage;
     }
-    return action();
+    return chosen();
 }
 
 }  // namespace
