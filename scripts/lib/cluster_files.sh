@@ -167,10 +167,11 @@ write_gres_conf() {
     done >"$dir/gres.conf"
 }
 
-# No cgroup is needed; releases from 23.02 on want to be told so, older ones do not know the word.
+# No cgroup is needed. Releases from 23.02 on take a word for that; before, slurmd looks for the cgroup filesystem unless
+# a plugin is named, which then does nothing.
 write_cgroup_conf() {
     case $(slurmctld -V) in
-        *' 22.'*) echo 'CgroupAutomount=no' ;;
+        *' 22.'*) echo 'CgroupPlugin=cgroup/v1' ;;
         *) echo 'CgroupPlugin=disabled' ;;
     esac >"$dir/cgroup.conf"
 }

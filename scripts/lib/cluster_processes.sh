@@ -45,7 +45,7 @@ start_munged() {
     [ -z "$(pids_of munged)" ] || return 0
     cluster_env setpriv --reuid=munge --regid=munge --clear-groups munged --key-file="$dir/munge/key" \
         --socket="$dir/munge/munge.sock" --pid-file="$dir/munge/munged.pid" --log-file="$dir/munge/munged.log" \
-        --seed-file="$dir/munge/munged.seed"
+        --seed-file="$dir/munge/munged.seed" --origin=127.0.0.1
 }
 
 start_slurmctld() {
