@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 
 #include "policy/decision.hpp"
 #include "policy/ledger.hpp"
@@ -21,6 +23,9 @@ struct ClassifyInput {
     bool may_borrow = true;  ///< R6
 };
 
+/// R6: a job that would not survive being preempted does not borrow.
+[[nodiscard]] bool may_borrow(const Contract& contract, WorkloadType type, bool requeueable);
+
 struct Classification {
     Verdict verdict = Verdict::rejected;
     JobClass cls = JobClass::queued;
@@ -28,14 +33,28 @@ struct Classification {
     std::string type;              ///< the GPU type that the reason is about
 };
 
+/// The class of a job that the ladder lets in, or `impossible`.
 [[nodiscard]] Classification classify(const ClassifyInput& input);
 
-/// R16, without Slurm's offset. `excess_after` and the guarantee are sums over the contract's types.
+/// R5, R11: the first type of `ask` that does not fit the headroom; empty when all do.
+[[nodiscard]] std::optional<std::string> beyond_headroom(const Contract& contract, const ContractClaims& claims,
+                                                         const GpuVector& ask);
+/// R14: the first type of which `ask` more would bring the excess beyond the borrow limit.
+[[nodiscard]] std::optional<std::string> beyond_borrow_limit(const Contract& contract, const ContractClaims& claims,
+                                                             const GpuVector& ask);
+
+/// The most GPUs of a type that the contract could ever hold: guarantee plus borrow limit, at most the pool; with
+/// `may_borrow` false the guarantee alone.
+[[nodiscard]] Gpus most_ever(const Contract& contract, const PoolConfig& pool, const std::string& type,
+                             bool may_borrow);
+
+/// R16, without Slurm's offset: of a job of `cls` that claims `ask` beside `claims`. Excess and guarantee are sums over
+/// the contract's types.
 [[nodiscard]] std::int64_t site_factor(const Config& config, const Contract& contract, JobClass cls,
-                                       const ContractClaims& claims_after);
+                                       const ContractClaims& claims, const GpuVector& ask);
 
 /// R7: the most tasks, of `per_task` GPUs each, that the contract could ever hold at once: guarantee plus borrow limit,
-/// at most the pool; with `may_borrow` false the guarantee alone.
+/// at most the pool; with `may_borrow` false the guarantee alone. gpus_max where `per_task` is no GPU.
 [[nodiscard]] std::int64_t most_tasks(const Contract& contract, const PoolConfig& pool, const GpuVector& per_task,
                                       bool may_borrow);
 

@@ -25,4 +25,7 @@ struct GpuCount {
 /// counted as every GPU of the most nodes that the job may take, with `exact` false and a step that says so.
 [[nodiscard]] GpuCount count_gpus(const GpuAsk& ask, const PartitionShape* shape, const PoolConfig& pool);
 
+/// R9: in a pool of one GPU type an untyped request is of that type. In one of several it stays untyped.
+void settle_types(GpuIntervals& gpus, const PoolConfig& pool);
+
 }  // namespace accord

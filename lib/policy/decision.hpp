@@ -34,6 +34,8 @@ enum class Reason {
 [[nodiscard]] const char* to_string(Reason reason);
 [[nodiscard]] std::optional<JobClass> job_class_from(const std::string& text);
 [[nodiscard]] std::optional<Verdict> verdict_from(const std::string& text);
+[[nodiscard]] std::optional<DecisionKind> decision_kind_from(const std::string& text);
+[[nodiscard]] std::optional<Reason> reason_from(const std::string& text);
 
 /// The record's number within its controller's journal, and the controller's index: "C-N".
 struct DecisionId {

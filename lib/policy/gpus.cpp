@@ -7,7 +7,7 @@ namespace accord {
 
 Gpus total(const GpuVector& gpus) {
     Gpus sum = 0;
-    for (const auto& [type, count] : gpus) sum += count;
+    for (const auto& [type, count] : gpus) sum = saturating_add(sum, count);
     return sum;
 }
 
@@ -19,7 +19,7 @@ Gpus amount_of(const GpuVector& gpus, const std::string& type) {
 void add(GpuVector& to, const GpuVector& what, int sign) {
     for (const auto& [type, count] : what) {
         auto& slot = to[type];
-        slot += sign * count;
+        slot = saturating_add(slot, sign * count);
         if (slot == 0) to.erase(type);
     }
 }

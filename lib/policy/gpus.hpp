@@ -2,6 +2,7 @@
 // GPU amounts: whole GPUs per type, and intervals of them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -10,6 +11,15 @@ namespace accord {
 
 /// Whole GPUs. 64 bits, so that no request that Slurm can express overflows.
 using Gpus = std::int64_t;
+
+/// As much as any amount is ever counted: sums and products of amounts stop here, and a few of them still add up.
+inline constexpr Gpus gpus_max = Gpus{1} << 60;
+
+/// Of amounts from 0 to gpus_max.
+[[nodiscard]] constexpr Gpus saturating_add(Gpus left, Gpus right) { return std::min(left + right, gpus_max); }
+[[nodiscard]] constexpr Gpus saturating_mul(Gpus left, Gpus right) {
+    return right != 0 && left > gpus_max / right ? gpus_max : left * right;
+}
 
 /// Whole GPUs per GPU type; a type that is absent counts 0. The key "" stands for GPUs of no named type.
 using GpuVector = std::map<std::string, Gpus>;

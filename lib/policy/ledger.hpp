@@ -55,10 +55,11 @@ public:
 
     /// Takes a newer snapshot; drops from the tail what it accounts for.
     void rebase(std::shared_ptr<const LedgerBase> base);
-    /// Counts a decision that is in no snapshot yet. Ignored when the snapshot accounts for it.
+    /// Counts a decision that is in no snapshot yet. Ignored when the snapshot, or the tail, accounts for it.
     void add(std::uint64_t decision, Claim claim);
-    /// Notes a queued decision, or that one is queued no more.
-    void set_queued(std::uint64_t decision, bool queued);
+    /// Notes that the job of `decision` is queued, or is so no more, as `record` says (the decision itself, or a later
+    /// modification of its job). Ignored when the snapshot accounts for the record.
+    void set_queued(std::uint64_t decision, bool queued, std::uint64_t record);
 
     [[nodiscard]] const ContractClaims& of(const std::string& contract) const;
     [[nodiscard]] bool is_queued(std::uint64_t decision) const;
@@ -67,12 +68,15 @@ public:
     [[nodiscard]] std::size_t tail_size() const { return tail_.size(); }
 
 private:
-    void apply(const Claim& claim);
-    void rebuild();
+    void count(const Claim& claim);
 
     std::shared_ptr<const LedgerBase> base_;
     std::map<std::uint64_t, Claim> tail_;
-    std::map<std::uint64_t, bool> queued_tail_;  ///< decision -> queued or released since the snapshot
+    struct QueueChange {
+        bool queued = false;
+        std::uint64_t record = 0;
+    };
+    std::map<std::uint64_t, QueueChange> queued_tail_;  ///< by decision: queued or released since the snapshot
     std::unordered_map<std::string, ContractClaims> touched_;  ///< base plus tail, of the contracts in the tail
 };
 
@@ -82,11 +86,13 @@ private:
 /// too little. In observe mode (R18) a claim counts as the job runs, in the governed partition.
 void apply_to_ledger(Ledger& ledger, std::uint64_t number, const Decision& decision);
 
-/// Adds a claim to one contract's sums.
+/// Adds a claim to one contract's sums. An exempt job runs in the governed partition and counts as guaranteed there.
 void add_claim(ContractClaims& to, const Claim& claim);
 
-/// headroom: guarantee minus guaranteed claims, at least 0. excess: all claims beyond the guarantee, at least 0.
+/// headroom: guarantee minus guaranteed claims, at least 0. excess: all claims, and `more`, beyond the guarantee, at
+/// least 0.
 [[nodiscard]] Gpus headroom_of(const Contract& contract, const ContractClaims& claims, const std::string& type);
-[[nodiscard]] Gpus excess_of(const Contract& contract, const ContractClaims& claims, const std::string& type);
+[[nodiscard]] Gpus excess_of(const Contract& contract, const ContractClaims& claims, const std::string& type,
+                             Gpus more = 0);
 
 }  // namespace accord

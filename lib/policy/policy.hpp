@@ -28,6 +28,25 @@ struct PolicyContract {
     [[nodiscard]] bool active_at(std::int64_t now_s) const;
 };
 
+/// Hashes a contract's key, whole or in its two parts, so that looking one up builds no string.
+struct ContractKeyHash {
+    using is_transparent = void;
+    struct Parts {
+        std::string_view account, partition;
+    };
+    [[nodiscard]] std::size_t operator()(std::string_view key) const;
+    [[nodiscard]] std::size_t operator()(const Parts& key) const;
+};
+struct ContractKeyEqual {
+    using is_transparent = void;
+    [[nodiscard]] bool operator()(std::string_view left, std::string_view right) const { return left == right; }
+    [[nodiscard]] bool operator()(const ContractKeyHash::Parts& parts, std::string_view key) const;
+    [[nodiscard]] bool operator()(std::string_view key, const ContractKeyHash::Parts& parts) const {
+        return (*this)(parts, key);
+    }
+};
+
+/// Cheap to keep by shared_ptr, costly to copy: pass it by reference.
 class Policy {
 public:
     Policy(Config config, std::vector<PolicyContract> contracts, std::map<std::uint32_t, std::string> user_names,
@@ -37,7 +56,7 @@ public:
     /// Null when there is none. `account` must be in lower case.
     [[nodiscard]] const PolicyContract* contract(std::string_view account, std::string_view partition) const;
     [[nodiscard]] const PolicyContract* contract(const std::string& key) const;
-    /// Keys of the contracts in the partition that have the user as a member, in any state (R2).
+    /// The contracts in the partition that have the user as a member, in any state (R2).
     [[nodiscard]] std::vector<const PolicyContract*> contracts_of(std::uint32_t uid, std::string_view partition) const;
     [[nodiscard]] const std::vector<PolicyContract>& contracts() const { return contracts_; }
     [[nodiscard]] bool exempt(std::uint32_t uid) const;
@@ -47,7 +66,7 @@ public:
 private:
     Config config_;
     std::vector<PolicyContract> contracts_;
-    std::unordered_map<std::string, std::size_t> by_key_;
+    std::unordered_map<std::string, std::size_t, ContractKeyHash, ContractKeyEqual> by_key_;
     std::unordered_multimap<std::uint32_t, std::size_t> by_member_;
     std::map<std::uint32_t, std::string> user_names_;
     std::vector<std::uint32_t> exempt_uids_;

@@ -68,6 +68,12 @@ std::optional<std::int64_t> time_or_span_back(const std::string& text, std::int6
     return {};
 }
 
+std::string time_limit_text(std::int64_t minutes) {
+    constexpr std::int64_t day = 24 * 60;
+    const auto clock = fmt::format("{:02}:{:02}:00", minutes % day / 60, minutes % 60);
+    return minutes < day ? clock : fmt::format("{}-{}", minutes / day, clock);
+}
+
 std::string span_text(std::int64_t seconds) {
     if (seconds < 0) seconds = 0;
     struct Unit {

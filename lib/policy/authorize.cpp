@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "policy/authorize.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "policy/messages.hpp"
+#include "policy/scope_path.hpp"
+#include "policy/utc.hpp"
+
+namespace accord {
+
+namespace {
+
+/// What a rung says when it fails: the line without its prefix and code.
+using Objection = std::optional<std::string>;
+
+std::string owner_of(const Application& application) {
+    return whom_to_ask(application.policy.config(),
+                       application.contract == nullptr ? nullptr : &application.terms());
+}
+
+Objection ambiguous_account(const Application& application) {
+    if (application.accounts_to_name.empty()) return {};
+    return fmt::format("user {} has several contracts in partition {}: name one with --account={}",
+                       application.policy.user_name(application.request.uid), application.pool.partition,
+                       fmt::join(application.accounts_to_name, " or --account="));
+}
+
+Objection no_contract(const Application& application) {
+    if (application.contract != nullptr) return {};
+    const auto& partition = application.pool.partition;
+    if (application.account.empty())
+        return fmt::format("user {} has no active contract in partition {}: name an account that has one with --account, "
+                           "or ask {}",
+                           application.policy.user_name(application.request.uid), partition, owner_of(application));
+    return fmt::format("account {} has no contract in partition {}: use an account that has one, or ask {}",
+                       printable(application.account), partition, owner_of(application));
+}
+
+Objection not_active(const Application& application) {
+    const auto& contract = *application.contract;
+    if (contract.active_at(application.now_s)) return {};
+    const auto& terms = application.terms();
+    if (contract.state != ContractState::active)
+        return fmt::format("contract {} is {}: ask {}", terms.key(), to_string(contract.state), owner_of(application));
+    if (application.now_s < terms.valid_from_s)
+        return fmt::format("contract {} is in force only from {} on: ask {}", terms.key(), utc_text(terms.valid_from_s),
+                           owner_of(application));
+    return fmt::format("contract {} was in force until {}: ask {} to renew it", terms.key(), utc_text(terms.valid_until_s),
+                       owner_of(application));
+}
+
+Objection not_member(const Application& application) {
+    if (application.contract->has_member(application.request.uid)) return {};
+    return fmt::format("user {} is not a member of contract {}: use another account, or ask {}",
+                       application.policy.user_name(application.request.uid), application.terms().key(),
+                       owner_of(application));
+}
+
+Objection workload_type(const Application& application) {
+    const auto& request = application.request;
+    const auto& terms = application.terms();
+    if (request.array_malformed) return "the indices or the limit of --array cannot be read: correct them";
+    if (request.type == WorkloadType::het || request.type == WorkloadType::cron)
+        return fmt::format("{} jobs are not taken in partition {}: submit a batch job, or ask {}",
+                           request.type == WorkloadType::het ? "heterogeneous" : "scrontab",
+                           application.pool.partition, owner_of(application));
+    if (terms.workloads.allowed.contains(request.type)) return {};
+    std::vector<const char*> allowed;
+    for (const auto type : terms.workloads.allowed) allowed.push_back(to_string(type));
+    return fmt::format("contract {} allows {} jobs, and this one is {}: submit it as one of these, or ask {}",
+                       terms.key(), fmt::join(allowed, ", "), to_string(request.type), owner_of(application));
+}
+
+Objection time_limit(const Application& application) {
+    const auto& terms = application.terms();
+    const auto asked = application.request.time_limit_min, most = terms.workloads.max_walltime_min;
+    if (!asked || !most || *asked <= *most) return {};
+    return fmt::format("contract {}: the time limit {} is over its max_walltime {}: ask for --time={} or less, or ask {}",
+                       terms.key(), time_limit_text(*asked), time_limit_text(*most), time_limit_text(*most), owner_of(application));
+}
+
+/// " (counted high: ...)" where the count is only a bound.
+std::string counted_high(const GpuCount& count) {
+    return count.exact ? "" : fmt::format(" (counted high: {})", count.steps.back());
+}
+
+Objection gpu_type(const Application& application) {
+    const auto& terms = application.terms();
+    std::vector<std::string> types;
+    for (const auto& [type, capacity] : terms.capacity) types.push_back(type);
+    for (const auto& [type, gpus] : application.count.gpus) {
+        if (terms.capacity.contains(type) || gpus.max == 0) continue;
+        if (type.empty())
+            return fmt::format("partition {} has several GPU types, and {} GPUs are asked for without one{}: name one of "
+                               "{}, as in --gres=gpu:{}:{}",
+                               application.pool.partition, gpus.max, counted_high(application.count),
+                               fmt::join(types, ", "), types.front(), std::max<Gpus>(gpus.min, 1));
+        return fmt::format("contract {} has no GPUs of type {}, of which {} are asked for{}: ask for {}, or ask {}",
+                           terms.key(), printable(type), gpus.max, counted_high(application.count),
+                           fmt::join(types, " or "), owner_of(application));
+    }
+    return {};
+}
+
+Objection gpus_per_job(const Application& application) {
+    const auto& terms = application.terms();
+    const auto most = terms.workloads.max_gpus_per_job;
+    const auto asked = maxima(application.count.gpus);
+    if (!most || total(asked) <= *most) return {};
+    return fmt::format("contract {}: {}{} asked for{}, and its max_gpus_per_job is {}: ask for fewer, or ask {}",
+                       terms.key(), describe(asked), application.request.array ? " a task" : "",
+                       counted_high(application.count), *most, owner_of(application));
+}
+
+Objection scope_path(const Application& application) {
+    const auto& terms = application.terms();
+    if (!terms.filesystem.restricts()) return {};
+    const auto breach = scope_breach(terms.filesystem, paths_of(application.request));
+    if (!breach) return {};
+    const auto& [hidden, rw] = std::tie(terms.filesystem.hidden, terms.filesystem.rw);
+    return fmt::format("contract {}: the {} {} is {}: use a path {} {}, or ask {}", terms.key(), breach->what,
+                       printable(breach->path),
+                       breach->access == PathAccess::hidden ? "outside its paths" : "in a read-only path",
+                       rw.empty() ? "outside" : "under", fmt::join(rw.empty() ? hidden : rw, " or "),
+                       owner_of(application));
+}
+
+Objection env_too_large(const Application& application) {
+    constexpr std::int64_t most = 64 * 1024;
+    if (application.request.spank_env_bytes <= most) return {};
+    return fmt::format("the job's SPANK environment has {} bytes, and {} are the most: unset what sets it ({})",
+                       application.request.spank_env_bytes, most, "variables SPANK_*, options of SPANK plugins");
+}
+
+struct Rung {
+    Reason reason;
+    Objection (*objection)(const Application&);
+};
+
+constexpr Rung ladder[] = {
+    {Reason::ambiguous_account, ambiguous_account},
+    {Reason::no_contract, no_contract},
+    {Reason::not_active, not_active},
+    {Reason::not_member, not_member},
+    {Reason::workload_type, workload_type},
+    {Reason::time_limit, time_limit},
+    {Reason::gpu_type, gpu_type},
+    {Reason::gpus_per_job, gpus_per_job},
+    {Reason::scope_path, scope_path},
+    {Reason::env_too_large, env_too_large},
+};
+
+/// R2.
+void find_contract(Application& application) {
+    const auto& [policy, request, pool] = std::tie(application.policy, application.request, application.pool);
+    if (request.account && !request.account->empty()) {
+        application.account = lower_case(*request.account);
+        application.contract = policy.contract(application.account, pool.partition);
+        return;
+    }
+    auto theirs = policy.contracts_of(request.uid, pool.partition);
+    std::erase_if(theirs, [&](const auto* contract) { return !contract->active_at(application.now_s); });
+    if (theirs.size() == 1) {
+        application.contract = theirs.front();
+        application.account = application.terms().account;
+    } else {
+        for (const auto* contract : theirs) application.accounts_to_name.push_back(contract->contract->account);
+    }
+}
+
+}  // namespace
+
+std::string lower_case(std::string account) {
+    std::transform(account.begin(), account.end(), account.begin(),
+                   [](char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; });
+    return account;
+}
+
+Application apply_for(const Policy& policy, const JobRequest& request, const PoolConfig& pool,
+                      const PartitionShape* shape, std::int64_t now_s) {
+    Application application{policy, request, pool, shape, now_s, {}, {}, nullptr, {}};
+    find_contract(application);
+    application.count = count_gpus(request.gpus, shape, pool);
+    settle_types(application.count.gpus, pool);
+    return application;
+}
+
+std::optional<Refusal> authorize(const Application& application) {
+    for (const auto& [reason, objection] : ladder)
+        if (const auto body = objection(application)) return Refusal{reason, refusal(*body, reason)};
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> imposed_time_limit(const Application& application) {
+    const auto most = application.terms().workloads.max_walltime_min;
+    if (!most || application.request.time_limit_min) return std::nullopt;
+    const auto* shape = application.shape;
+    const auto by_default = shape == nullptr ? std::nullopt : shape->default_time_min;
+    if (by_default && *by_default <= *most) return std::nullopt;
+    return shape != nullptr && shape->max_time_min ? std::min(*most, *shape->max_time_min) : *most;
+}
+
+}  // namespace accord

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "policy/classify.hpp"
+
+#include <algorithm>
+
+namespace accord {
+
+namespace {
+
+/// The first type that the pool or the contract could never give a task; empty when none.
+std::optional<std::string> never_given(const ClassifyInput& input) {
+    for (const auto& [type, gpus] : input.ask_min)
+        if (gpus > amount_of(input.pool->gpus, type)) return type;
+    for (const auto& [type, gpus] : input.ask_max)
+        if (gpus > most_ever(*input.contract->contract, *input.pool, type, input.may_borrow)) return type;
+    return std::nullopt;
+}
+
+}  // namespace
+
+bool may_borrow(const Contract& contract, WorkloadType type, bool requeueable) {
+    return type == WorkloadType::interactive ? contract.reclaim.interactive_may_borrow : requeueable;
+}
+
+std::optional<std::string> beyond_headroom(const Contract& contract, const ContractClaims& claims,
+                                           const GpuVector& ask) {
+    for (const auto& [type, gpus] : ask)
+        if (gpus > headroom_of(contract, claims, type)) return type;
+    return std::nullopt;
+}
+
+std::optional<std::string> beyond_borrow_limit(const Contract& contract, const ContractClaims& claims,
+                                               const GpuVector& ask) {
+    for (const auto& [type, gpus] : ask) {
+        const auto capacity = contract.capacity.find(type);
+        if (capacity == contract.capacity.end()) return type;
+        if (!capacity->second.borrow_limit) continue;
+        if (excess_of(contract, claims, type, gpus) > *capacity->second.borrow_limit) return type;
+    }
+    return std::nullopt;
+}
+
+Classification classify(const ClassifyInput& input) {
+    const auto& contract = *input.contract->contract;
+    if (input.ask.empty()) return {Verdict::admitted, JobClass::borrowed, Reason::no_gpu, {}};
+    if (const auto type = never_given(input)) return {Verdict::rejected, JobClass::queued, Reason::impossible, *type};
+    const auto scarce = beyond_headroom(contract, *input.claims, input.ask);
+    if (!scarce) return {Verdict::admitted, JobClass::guaranteed, Reason::none, {}};
+    if (!input.may_borrow) return {Verdict::queued, JobClass::queued, Reason::not_requeueable, *scarce};
+    if (const auto type = beyond_borrow_limit(contract, *input.claims, input.ask))
+        return {Verdict::queued, JobClass::queued, Reason::borrow_limit, *type};
+    return {Verdict::admitted, JobClass::borrowed, Reason::headroom, *scarce};
+}
+
+std::int64_t site_factor(const Config& config, const Contract& contract, JobClass cls,
+                         const ContractClaims& claims, const GpuVector& ask) {
+    constexpr std::int64_t base = 100'000, most = 99'999;
+    const auto* priority_class = config.priority_class(contract.priority_class);
+    const auto factor = base + (priority_class == nullptr ? 0 : priority_class->site_factor);
+    if (cls != JobClass::borrowed) return factor;
+    Gpus guaranteed = 0, excess = 0;
+    for (const auto& [type, capacity] : contract.capacity) {
+        guaranteed = saturating_add(guaranteed, capacity.guaranteed);
+        excess = saturating_add(excess, excess_of(contract, claims, type, amount_of(ask, type)));
+    }
+    const auto weight = saturating_mul(guaranteed, std::max<std::int64_t>(contract.share, 1));
+    return factor - (weight == 0 ? most : std::min(most, saturating_mul(1'000, excess) / weight));
+}
+
+Gpus most_ever(const Contract& contract, const PoolConfig& pool, const std::string& type, bool may_borrow) {
+    const auto capacity = contract.capacity.find(type);
+    if (capacity == contract.capacity.end()) return 0;
+    const auto& [guaranteed, lend_limit, borrow_limit] = capacity->second;
+    const auto borrowable = may_borrow ? borrow_limit.value_or(gpus_max) : 0;
+    return std::min(saturating_add(guaranteed, borrowable), amount_of(pool.gpus, type));
+}
+
+std::int64_t most_tasks(const Contract& contract, const PoolConfig& pool, const GpuVector& per_task, bool may_borrow) {
+    std::int64_t tasks = gpus_max;
+    for (const auto& [type, gpus] : per_task) tasks = std::min(tasks, most_ever(contract, pool, type, may_borrow) / gpus);
+    return tasks;
+}
+
+}  // namespace accord

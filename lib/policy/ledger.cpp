@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "policy/ledger.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace accord {
+
+Ledger::Ledger() : base_(std::make_shared<LedgerBase>()) {}
+
+void Ledger::rebase(std::shared_ptr<const LedgerBase> base) {
+    base_ = std::move(base);
+    std::erase_if(tail_, [&](const auto& entry) { return base_->accounts_for(entry.first); });
+    std::erase_if(queued_tail_, [&](const auto& entry) { return base_->accounts_for(entry.second.record); });
+    touched_.clear();
+    for (const auto& [decision, claim] : tail_) count(claim);
+}
+
+void Ledger::add(std::uint64_t decision, Claim claim) {
+    if (base_->accounts_for(decision)) return;
+    const auto [entry, is_new] = tail_.emplace(decision, std::move(claim));
+    if (is_new) count(entry->second);
+}
+
+void Ledger::set_queued(std::uint64_t decision, bool queued, std::uint64_t record) {
+    if (base_->accounts_for(record)) return;
+    auto& change = queued_tail_[decision];
+    if (record >= change.record) change = {queued, record};
+}
+
+void Ledger::count(const Claim& claim) {
+    auto touched = touched_.find(claim.contract);
+    if (touched == touched_.end()) {
+        const auto known = base_->contracts.find(claim.contract);
+        touched = touched_.emplace(claim.contract, known == base_->contracts.end() ? ContractClaims{} : known->second)
+                      .first;
+    }
+    add_claim(touched->second, claim);
+}
+
+const ContractClaims& Ledger::of(const std::string& contract) const {
+    static const ContractClaims none;
+    if (const auto touched = touched_.find(contract); touched != touched_.end()) return touched->second;
+    const auto known = base_->contracts.find(contract);
+    return known == base_->contracts.end() ? none : known->second;
+}
+
+bool Ledger::is_queued(std::uint64_t decision) const {
+    if (const auto change = queued_tail_.find(decision); change != queued_tail_.end()) return change->second.queued;
+    return base_->queued.contains(decision);
+}
+
+void apply_to_ledger(Ledger& ledger, std::uint64_t number, const Decision& decision) {
+    if (!decision.cls || decision.verdict == Verdict::rejected) return;
+    const bool observed = decision.mode == Mode::observe;
+    const bool submitted = decision.kind == DecisionKind::submission;
+    const bool queued = *decision.cls == JobClass::queued && !observed;
+    if (!decision.claim.empty() || (queued && submitted))
+        ledger.add(number, {decision.contract.empty() ? decision.account + "/" + decision.partition : decision.contract,
+                            decision.uid, observed ? JobClass::guaranteed : *decision.cls, decision.claim});
+    if (observed) return;
+    if (submitted && queued) ledger.set_queued(number, true, number);
+    if (!submitted && decision.job_decision) ledger.set_queued(decision.job_decision->number, queued, number);
+}
+
+void add_claim(ContractClaims& to, const Claim& claim) {
+    if (claim.cls == JobClass::queued) {
+        ++to.queued_jobs;
+        return;
+    }
+    if (claim.gpus.empty()) return;
+    add(claim.cls == JobClass::borrowed ? to.borrowed : to.guaranteed, claim.gpus);
+    add(to.by_member[claim.uid], claim.gpus);
+}
+
+Gpus headroom_of(const Contract& contract, const ContractClaims& claims, const std::string& type) {
+    const auto capacity = contract.capacity.find(type);
+    if (capacity == contract.capacity.end()) return 0;
+    return std::max<Gpus>(0, capacity->second.guaranteed - amount_of(claims.guaranteed, type));
+}
+
+Gpus excess_of(const Contract& contract, const ContractClaims& claims, const std::string& type, Gpus more) {
+    const auto capacity = contract.capacity.find(type);
+    const auto guaranteed = capacity == contract.capacity.end() ? 0 : capacity->second.guaranteed;
+    const auto claimed = saturating_add(amount_of(claims.guaranteed, type), amount_of(claims.borrowed, type));
+    return std::max<Gpus>(0, saturating_add(claimed, more) - guaranteed);
+}
+
+}  // namespace accord

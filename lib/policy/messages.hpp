@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The one line that a researcher reads about a decision.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "policy/classify.hpp"
+#include "policy/decision.hpp"
+#include "policy/ledger.hpp"
+#include "policy/policy.hpp"
+
+namespace accord {
+
+/// "accord: BODY [CODE]".
+[[nodiscard]] std::string refusal(std::string_view body, Reason code);
+
+/// Whom to ask: the contract's operations owner, or without a contract the administrators.
+[[nodiscard]] std::string whom_to_ask(const Config& config, const Contract* contract);
+
+/// Text from a request, fit for one line: no control characters, and not too long.
+[[nodiscard]] std::string printable(std::string_view text);
+
+/// What an admitted or queued job's line tells, beyond the decision itself.
+struct Outcome {
+    const Decision& decision;
+    const Contract& contract;
+    const ContractClaims& claims;  ///< before this job
+    GpuVector ask;                 ///< what it would claim (decision.claim is empty for a queued job)
+    const Classification& classification;
+    bool preemptible_by_requeue = true;  ///< false: it is cancelled when its GPUs are reclaimed
+    std::int64_t array_tasks = 0;        ///< 0: no array
+};
+[[nodiscard]] std::string admission(const Outcome& outcome);
+
+/// `impossible`: what the contract and the pool could give at most.
+[[nodiscard]] std::string impossibility(const Contract& contract, const PoolConfig& pool, const ContractClaims& claims,
+                                        const std::string& type, const GpuInterval& asked, bool may_borrow);
+
+}  // namespace accord

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "policy/nodes.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+namespace accord {
+
+namespace {
+
+std::int64_t ceil_div(std::int64_t value, std::int64_t by) { return value / by + (value % by != 0 ? 1 : 0); }
+
+/// A number that the request really sets; Slurm's 0 is "not set".
+std::int64_t set_or(const std::optional<std::int64_t>& value, std::int64_t otherwise) {
+    return value && *value > 0 ? std::min(*value, gpus_max) : otherwise;
+}
+
+std::int64_t fewest_nodes(const GpuAsk& ask, const PartitionShape* shape) {
+    auto fewest = std::max({std::int64_t{1}, set_or(ask.min_nodes, 1), set_or(ask.required_nodes, 1)});
+    if (shape != nullptr) fewest = std::max(fewest, shape->min_nodes);
+    const auto tasks = set_or(ask.num_tasks, 0), per_node = set_or(ask.ntasks_per_node, 0);
+    if (tasks != 0 && per_node != 0) fewest = std::max(fewest, ceil_div(tasks, per_node));
+    return fewest;
+}
+
+/// The limit that the request or the partition names, a list of sizes excepted: its largest need not be the last.
+std::int64_t node_limit(const GpuAsk& ask, const PartitionShape* shape) {
+    auto limit = ask.job_size ? gpus_max : set_or(ask.max_nodes, gpus_max);
+    if (shape != nullptr) {
+        limit = std::min(limit, set_or(shape->max_nodes, gpus_max));
+        limit = std::min(limit, static_cast<std::int64_t>(shape->nodes.size()));
+    }
+    return limit;
+}
+
+/// Nodes after which Slurm has all tasks or CPUs that it looks for.
+std::int64_t sufficient_nodes(const GpuAsk& ask, std::int64_t fewest, Gpus by_gpus) {
+    if (const auto tasks = set_or(ask.num_tasks, 0); tasks != 0) return tasks;
+    if (set_or(ask.max_nodes, 0) != 0 || ask.job_size) return gpus_max;
+    const auto by_cpus = ceil_div(set_or(ask.min_cpus, 1), set_or(ask.cpus_per_task, 1));
+    return std::max({by_cpus, by_gpus, fewest});
+}
+
+template <typename Order>
+Gpus gpus_of_first(const std::vector<const NodeShape*>& nodes, const std::string& type, std::int64_t count,
+                   Order order) {
+    std::vector<Gpus> held;
+    held.reserve(nodes.size());
+    for (const auto* node : nodes) held.push_back(gpus_on(*node, type));
+    const auto taken = std::min(count, static_cast<std::int64_t>(held.size()));
+    std::nth_element(held.begin(), held.begin() + std::max<std::int64_t>(taken - 1, 0), held.end(), order);
+    return std::accumulate(held.begin(), held.begin() + taken, Gpus{0}, saturating_add);
+}
+
+}  // namespace
+
+NodeRange node_range(const GpuAsk& ask, const PartitionShape* shape, Gpus by_gpus) {
+    const auto fewest = fewest_nodes(ask, shape);
+    const auto most = std::min(node_limit(ask, shape), sufficient_nodes(ask, fewest, by_gpus));
+    return {fewest, std::max(fewest, most)};
+}
+
+Gpus gpus_on(const NodeShape& node, const std::string& type) {
+    return type.empty() ? total(node.gpus) : amount_of(node.gpus, type);
+}
+
+std::int64_t nodes_with(const PartitionShape& shape, const std::string& type, std::int64_t enough) {
+    std::int64_t found = 0;
+    for (const auto& node : shape.nodes) {
+        if (found >= enough) break;
+        if (gpus_on(node, type) > 0) ++found;
+    }
+    return found;
+}
+
+Gpus gpus_of_richest(const std::vector<const NodeShape*>& nodes, const std::string& type, std::int64_t count) {
+    return gpus_of_first(nodes, type, count, std::greater<>{});
+}
+
+Gpus gpus_of_poorest(const std::vector<const NodeShape*>& nodes, const std::string& type, std::int64_t count) {
+    return gpus_of_first(nodes, type, count, std::less<>{});
+}
+
+}  // namespace accord
