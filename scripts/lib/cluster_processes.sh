@@ -24,14 +24,23 @@ pids_of() {
     done < <(grep -lzxF -- "SLURM_CONF=$dir/slurm.conf" /proc/[0-9]*/environ 2>/dev/null)
 }
 
-# pids_of_tasks: what jobs run on the nodes (a shell of salloc's is no such process).
+# pids_of_tasks: what jobs run on the nodes: what descends from slurmstepd, and what says so in its environment where
+# that has gone (a shell of salloc's does not).
 pids_of_tasks() {
-    local name file
+    local pid file name
     name=$(cluster_name)
+    for pid in $(pids_of slurmstepd); do descendants_of "$pid"; done
     while read -r file; do
         if grep -qz '^SLURMD_NODENAME=' "$file" 2>/dev/null; then printf '%s\n' "${file//[^0-9]/}"; fi
-    done < <(grep -lzxF -- "SLURM_CLUSTER_NAME=$name" /proc/[0-9]*/environ 2>/dev/null) |
-        grep -vxF -e "$$" -e "$PPID" -e "$BASHPID"
+    done < <(grep -lzxF -- "SLURM_CLUSTER_NAME=$name" /proc/[0-9]*/environ 2>/dev/null)
+}
+
+descendants_of() {
+    local child
+    for child in $(cat "/proc/$1/task/"*/children 2>/dev/null); do
+        printf '%s\n' "$child"
+        descendants_of "$child"
+    done
 }
 
 pid_of_node() {
@@ -104,8 +113,8 @@ no_jobs() { [ -z "$(cluster_jobs)" ]; }
 end_cluster() {
     end_jobs
     end_processes 5 pids_of slurmd
-    end_processes 1 pids_of slurmstepd
     end_processes 1 pids_of_tasks
+    end_processes 1 pids_of slurmstepd
     end_processes 10 pids_of slurmctld
     end_processes 5 pids_of accordd
     end_processes 5 pids_of munged

@@ -97,13 +97,15 @@ kill_daemons() {
     other=$(new_cluster_dir)
     "$root/scripts/devcluster" up --dir "$other" --bare --nodes 1
     env SLURM_CONF="$other/slurm.conf" sbatch --chdir=/ --output=/dev/null \
-        --wrap='trap "" TERM; while :; do sleep 1; done'
+        --wrap='trap "" TERM; env -i sleep 987654 & while :; do sleep 1; done'
     wait_for 30 env SLURM_CONF="$other/slurm.conf" sh -c 'squeue --noheader --states=RUNNING | grep -q .'
     mount --bind "$other/fs" "$other/fs/proj"
     "$root/scripts/devcluster" down --dir "$other"
     run daemons_of "$other"
     assert_output ''
     run processes_of "$other"
+    assert_output ''
+    run sh -c 'grep -lzx "98765[4]" /proc/[0-9]*/cmdline 2>/dev/null'
     assert_output ''
     run mounts_under "$other"
     assert_output ''
