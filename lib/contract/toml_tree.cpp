@@ -108,19 +108,24 @@ TomlNode convert(const toml::node& from, const Source& source) {
     return node;
 }
 
-/// What people mostly mean when this parser stumbles over a date.
-std::string hint_for(std::string_view line) {
-    const auto value = line.find('=');
-    if (value == std::string_view::npos) return {};
-    auto rest = line.substr(value + 1);
-    while (!rest.empty() && rest.front() == ' ') rest.remove_prefix(1);
-    const auto digit = [&](std::size_t i) { return i < rest.size() && rest[i] >= '0' && rest[i] <= '9'; };
-    const bool date = digit(0) && digit(3) && rest.size() > 10 && rest[4] == '-' && rest[7] == '-' && digit(9);
-    if (!date || (rest[10] != 'Z' && rest[10] != '+' && rest[10] != '-')) return {};
+std::string trimmed(std::string text) {
+    text.erase(0, text.find_first_not_of(" \t"));
+    text.resize(text.find_last_not_of(" \t\r") + 1);
+    return text;
+}
+
+/// A date with a zone, over which the parser stumbles: what people mean by it. Empty for any other line.
+std::string date_problem(const std::string& line) {
+    const auto equals = line.find('=');
+    if (equals == std::string::npos) return {};
+    const auto value = trimmed(line.substr(equals + 1));
+    const auto digit = [&](std::size_t i) { return i < value.size() && value[i] >= '0' && value[i] <= '9'; };
+    const bool date = digit(0) && digit(3) && value.size() > 10 && value[4] == '-' && value[7] == '-' && digit(9);
+    if (!date || (value[10] != 'Z' && value[10] != '+' && value[10] != '-')) return {};
     return fmt::format(
-        "; a date has no zone: write {0} for that day in the cluster's time zone, or a time such as "
-        "{0}T23:59:59Z",
-        rest.substr(0, 10));
+        "{}: found {}, and a date has no zone: write {} for that day in the cluster's time zone, or a time "
+        "such as {}T23:59:59Z",
+        trimmed(line.substr(0, equals)), value, value.substr(0, 10), value.substr(0, 10));
 }
 
 /// For messages of one line: no control characters, and not all of a long text.
@@ -166,8 +171,9 @@ Result<TomlNode> parse_toml(std::string_view text, const std::string& path) {
     if (parsed) return convert_table(parsed.table(), Source(text));
     const auto& error = parsed.error();
     const auto line = std::max<std::size_t>(1, error.source().begin.line);
-    return fail("invalid", fmt::format("this is not TOML: {}{}", error.description(), hint_for(line_at(text, line))),
-                fmt::format("{}:{}", path, line));
+    auto what = date_problem(shown(line_at(text, line)));
+    if (what.empty()) what = fmt::format("this is not TOML: {}", error.description());
+    return fail("invalid", std::move(what), fmt::format("{}:{}", path, line));
 }
 
 }  // namespace accord
