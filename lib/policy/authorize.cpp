@@ -185,7 +185,7 @@ Application apply_for(const Policy& policy, const JobRequest& request, const Poo
                       const PartitionShape* shape, std::int64_t now_s) {
     Application application{policy, request, pool, shape, now_s, {}, {}, nullptr, {}};
     find_contract(application);
-    application.count = count_gpus(request.gpus, shape, pool);
+    application.count = count_gpus(request.gpus, shape, pool, Explain::briefly);
     settle_types(application.count.gpus, pool);
     return application;
 }

@@ -16,8 +16,8 @@ namespace {
 /// A request under count: what its fields say, and the answer as far as it is known.
 class Counting {
 public:
-    Counting(const GpuAsk& ask, const PartitionShape* shape, const PoolConfig& pool)
-        : ask_(ask), shape_(shape), pool_(pool) {}
+    Counting(const GpuAsk& ask, const PartitionShape* shape, const PoolConfig& pool, Explain explain)
+        : ask_(ask), shape_(shape), pool_(pool), explain_(explain) {}
 
     GpuCount count() {
         read_fields();
@@ -34,7 +34,8 @@ public:
 private:
     template <typename... Args>
     void say(fmt::format_string<Args...> text, Args&&... args) {
-        result_.steps.push_back(fmt::format(text, std::forward<Args>(args)...));
+        if (explain_ == Explain::fully || !result_.exact)
+            result_.steps.push_back(fmt::format(text, std::forward<Args>(args)...));
     }
 
     void read_fields() {
@@ -241,6 +242,7 @@ private:
     const GpuAsk& ask_;
     const PartitionShape* shape_;
     const PoolConfig& pool_;
+    const Explain explain_;
     TresGpus per_job_, per_node_, per_task_, per_socket_;
     std::set<std::string> types_;
     bool shared_ = false, malformed_ = false;
@@ -250,8 +252,8 @@ private:
 
 }  // namespace
 
-GpuCount count_gpus(const GpuAsk& ask, const PartitionShape* shape, const PoolConfig& pool) {
-    return Counting(ask, shape, pool).count();
+GpuCount count_gpus(const GpuAsk& ask, const PartitionShape* shape, const PoolConfig& pool, Explain explain) {
+    return Counting(ask, shape, pool, explain).count();
 }
 
 void settle_types(GpuIntervals& gpus, const PoolConfig& pool) {

@@ -20,10 +20,14 @@ struct GpuCount {
     std::vector<std::string> steps;
 };
 
+/// Whether to put every step into words, or only why a figure is not exact.
+enum class Explain { fully, briefly };
+
 /// Counts what `ask` may come to hold of `pool`. `shape` may be null (no snapshot yet): node counts are then unbounded
 /// and the pool's GPUs bound what is counted high. Never fails: what Slurm would refuse, or what cannot be counted, is
 /// counted as every GPU of the most nodes that the job may take, with `exact` false and a step that says so.
-[[nodiscard]] GpuCount count_gpus(const GpuAsk& ask, const PartitionShape* shape, const PoolConfig& pool);
+[[nodiscard]] GpuCount count_gpus(const GpuAsk& ask, const PartitionShape* shape, const PoolConfig& pool,
+                                  Explain explain = Explain::fully);
 
 /// R9: in a pool of one GPU type an untyped request is of that type. In one of several it stays untyped.
 void settle_types(GpuIntervals& gpus, const PoolConfig& pool);

@@ -8,6 +8,7 @@
 
 #include "policy/authorize.hpp"
 #include "policy/classify.hpp"
+#include "policy/governed.hpp"
 #include "policy/messages.hpp"
 
 namespace accord {
@@ -57,11 +58,6 @@ Decision rejected(Decision decision, Reason reason, std::string message) {
 
 std::int64_t concurrent_tasks(const JobRequest& request) { return request.array ? request.array->concurrent() : 1; }
 
-GpuVector times(GpuVector gpus, std::int64_t tasks) {
-    for (auto& [type, count] : gpus) count = saturating_mul(count, tasks);
-    return gpus;
-}
-
 // R3.
 
 Decision exempted(const Submission& submission, const Partitions& partitions) {
@@ -71,7 +67,8 @@ Decision exempted(const Submission& submission, const Partitions& partitions) {
         const auto* pool = config.pool_of(partition);
         if (pool == nullptr) continue;
         decision.partition = pool->partition;
-        auto count = count_gpus(submission.request.gpus, submission.ledger.shape().partition(partition), *pool);
+        auto count = count_gpus(submission.request.gpus, submission.ledger.shape().partition(partition), *pool,
+                                Explain::briefly);
         settle_types(count.gpus, *pool);
         decision.claim = times(maxima(count.gpus), concurrent_tasks(submission.request));
         decision.gpus = std::move(count.gpus);

@@ -50,17 +50,25 @@ bool Ledger::is_queued(std::uint64_t decision) const {
     return base_->queued.contains(decision);
 }
 
-void apply_to_ledger(Ledger& ledger, std::uint64_t number, const Decision& decision) {
-    if (!decision.cls || decision.verdict == Verdict::rejected) return;
+std::optional<Claim> claim_of(const Decision& decision) {
+    if (!decision.cls || decision.verdict == Verdict::rejected) return std::nullopt;
     const bool observed = decision.mode == Mode::observe;
-    const bool submitted = decision.kind == DecisionKind::submission;
-    const bool queued = *decision.cls == JobClass::queued && !observed;
-    if (!decision.claim.empty() || (queued && submitted))
-        ledger.add(number, {decision.contract.empty() ? decision.account + "/" + decision.partition : decision.contract,
-                            decision.uid, observed ? JobClass::guaranteed : *decision.cls, decision.claim});
-    if (observed) return;
-    if (submitted && queued) ledger.set_queued(number, true, number);
-    if (!submitted && decision.job_decision) ledger.set_queued(decision.job_decision->number, queued, number);
+    const bool queued = *decision.cls == JobClass::queued;
+    if (decision.claim.empty() && (!queued || observed || decision.kind == DecisionKind::modification))
+        return std::nullopt;
+    return Claim{decision.contract.empty() ? decision.account + "/" + decision.partition : decision.contract,
+                 decision.uid, observed ? JobClass::guaranteed : *decision.cls, decision.claim};
+}
+
+void apply_to_ledger(Ledger& ledger, std::uint64_t number, const Decision& decision) {
+    if (auto claim = claim_of(decision)) ledger.add(number, std::move(*claim));
+    if (!decision.cls || decision.verdict == Verdict::rejected || decision.mode == Mode::observe) return;
+    const bool queued = *decision.cls == JobClass::queued;
+    if (decision.kind == DecisionKind::submission) {
+        if (queued) ledger.set_queued(number, true, number);
+    } else if (decision.job_decision) {
+        ledger.set_queued(decision.job_decision->number, queued, number);
+    }
 }
 
 void add_claim(ContractClaims& to, const Claim& claim) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -80,10 +81,14 @@ private:
     std::unordered_map<std::string, ContractClaims> touched_;  ///< base plus tail, of the contracts in the tail
 };
 
+/// What a recorded decision adds to the claims: nothing when it was rejected or names no class. In observe mode (R18) a
+/// claim counts as the job runs, in the governed partition.
+[[nodiscard]] std::optional<Claim> claim_of(const Decision& decision);
+
 /// What a recorded decision means for the ledger: the claim it adds, and whether the job it is about is queued. Used
 /// alike for a decision just made and for one read back from the journal; `number` is the record's own. A promotion's
 /// claim comes on top of the borrowed one, which stays until the next snapshot: too much is counted for a moment, never
-/// too little. In observe mode (R18) a claim counts as the job runs, in the governed partition.
+/// too little.
 void apply_to_ledger(Ledger& ledger, std::uint64_t number, const Decision& decision);
 
 /// Adds a claim to one contract's sums. An exempt job runs in the governed partition and counts as guaranteed there.

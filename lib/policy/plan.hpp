@@ -29,7 +29,7 @@ struct Action {
     std::string partition;                     ///< where the job goes
     std::optional<std::int64_t> site_factor;   ///< R16, without Slurm's offset
     bool user_hold = false;  ///< leave a hold that the user asked for while it was queued
-    Reason reason = Reason::headroom;
+    Reason reason = Reason::headroom;  ///< where there is room now; `queued` for a hold
 };
 [[nodiscard]] const char* to_string(ActionKind kind);
 
@@ -46,14 +46,18 @@ struct GovernedJob {
     const JobView* job = nullptr;
     std::string contract;  ///< account/partition, whether or not such a contract exists
     JobClass cls = JobClass::borrowed;
-    GpuVector claim;  ///< empty for a queued job
-    GpuVector would_claim;  ///< what it claims when released
+    GpuVector claim;        ///< empty for a queued job; of an array, this record's part of what all claim together
+    GpuVector would_claim;  ///< what it claims when it is promoted or released
     std::optional<JobFacts> facts;  ///< none: it never passed the plugin, or the record is not loaded yet
 };
 
 /// Class from the partition, contract from account and partition, GPUs from the job's own request (section "ledger").
 /// Jobs of ungoverned partitions and ended jobs are left out. A held job of the lend partition counts as queued only
 /// where the record says so or where the hold is an administrator's and the record is silent.
+///
+/// R7: the records of one array in one class, its pending rest and the tasks split off, claim together what may run at
+/// once: as many tasks as the throttle allows, at least those that hold resources. Tasks of it in the other class claim
+/// for themselves.
 [[nodiscard]] std::vector<GovernedJob> governed_jobs(const Policy& policy, const ClusterShape& shape,
                                                      const std::vector<JobView>& jobs,
                                                      const std::function<std::optional<JobFacts>(const JobView&)>& facts);
@@ -63,7 +67,10 @@ struct GovernedJob {
 
 /// Promotions of borrowed jobs and releases of queued ones that the headroom and the limits allow, in R16's order;
 /// admin holds for queued jobs that only a user hold keeps. `claims` starts as what the ledger counts, tail included,
-/// and each action claims from it, so that the actions hold together. Nothing to change gives an empty list.
+/// and each action claims from it, so that the actions hold together. Nothing to change gives an empty list. Nothing is
+/// promoted or released for a contract that is not active, in a pool whose shape is not known, or in observe mode (R18);
+/// jobs without GPUs stay borrowed (R8), exempt ones stay where they are, and a pending borrowed job is promoted only once
+/// it is eligible.
 [[nodiscard]] std::vector<Action> plan(const Policy& policy, const ClusterShape& shape,
                                        const std::vector<GovernedJob>& jobs,
                                        std::unordered_map<std::string, ContractClaims> claims, std::int64_t now_s);

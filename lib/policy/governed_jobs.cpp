@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// From the job list to what Accord counts: classes, contracts and claims.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "policy/governed.hpp"
+#include "policy/plan.hpp"
+
+namespace accord {
+
+namespace {
+
+JobClass class_of(const JobView& job, const Place& place, const std::optional<JobFacts>& facts) {
+    if (!place.lent) return JobClass::guaranteed;
+    if (job.state != JobState::pending || job.hold == Hold::none) return JobClass::borrowed;
+    const bool queued = facts ? facts->cls == JobClass::queued : job.hold == Hold::admin;
+    return queued ? JobClass::queued : JobClass::borrowed;
+}
+
+/// The records of one array in one class, and how many of their tasks may run at once.
+struct ArrayPart {
+    std::vector<GovernedJob*> holding, pending;  ///< single tasks
+    GovernedJob* rest = nullptr;
+    std::int64_t rest_at_once = 0;
+};
+
+/// Tasks that hold resources keep their claims; what the throttle leaves goes to pending ones, then to the rest.
+void share_claims(ArrayPart& part) {
+    if (part.rest == nullptr) return;
+    const auto& spec = part.rest->job->array;
+    const auto limit = spec ? spec->limit.value_or(gpus_max) : gpus_max;
+    auto room = std::max<std::int64_t>(0, limit - static_cast<std::int64_t>(part.holding.size()));
+    for (auto* task : part.pending) {
+        if (room == 0)
+            task->claim.clear();
+        else
+            --room;
+    }
+    const auto at_once = std::min(room, part.rest_at_once);
+    if (at_once < part.rest_at_once)
+        for (auto& [type, gpus] : part.rest->claim) gpus = gpus / part.rest_at_once * at_once;
+    std::erase_if(part.rest->claim, [](const auto& entry) { return entry.second == 0; });
+}
+
+void share_array_claims(std::vector<GovernedJob>& jobs, const Config& config) {
+    std::map<std::tuple<std::uint32_t, JobClass, std::string>, ArrayPart> parts;
+    for (auto& governed : jobs) {
+        const auto& job = *governed.job;
+        if (job.array_job_id == 0 || governed.cls == JobClass::queued) continue;
+        auto& part = parts[{job.array_job_id, governed.cls, governed.contract}];
+        if (job.holds_resources()) {
+            part.holding.push_back(&governed);
+        } else if (job.array_task_id) {
+            part.pending.push_back(&governed);
+        } else {
+            part.rest = &governed;
+            part.rest_at_once = tasks_at_once(job, governed.claim, *place_of(config, job.partition).pool);
+        }
+    }
+    for (auto& [key, part] : parts) share_claims(part);
+}
+
+}  // namespace
+
+std::vector<GovernedJob> governed_jobs(const Policy& policy, const ClusterShape& shape,
+                                       const std::vector<JobView>& jobs,
+                                       const std::function<std::optional<JobFacts>(const JobView&)>& facts) {
+    std::vector<GovernedJob> governed;
+    governed.reserve(jobs.size());
+    for (const auto& job : jobs) {
+        if (job.state == JobState::ended) continue;
+        const auto place = place_of(policy.config(), job.partition);
+        if (!place) continue;
+        auto& one = governed.emplace_back();
+        one.job = &job;
+        one.contract = contract_key(job, *place.pool);
+        one.facts = facts(job);
+        one.cls = class_of(job, place, one.facts);
+        const auto per_task = maxima(gpus_of(job, *place.pool, shape));
+        one.would_claim = times(per_task, tasks_at_once(job, per_task, *place.pool));
+        if (one.cls != JobClass::queued) one.claim = one.would_claim;
+    }
+    share_array_claims(governed, policy.config());
+    return governed;
+}
+
+std::unordered_map<std::string, ContractClaims> claims_of(const std::vector<GovernedJob>& jobs) {
+    std::unordered_map<std::string, ContractClaims> claims;
+    for (const auto& governed : jobs)
+        add_claim(claims[governed.contract], {governed.contract, governed.job->uid, governed.cls, governed.claim});
+    return claims;
+}
+
+}  // namespace accord
