@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "slurm/change.hpp"
+
+#include "slurm/compat.hpp"
+#include "slurm/values.hpp"
+
+namespace accord {
+namespace {
+
+PriorityChange priority_change(std::uint32_t priority) {
+    switch (priority) {
+        case NO_VAL: return PriorityChange::none;
+        case 0: return PriorityChange::hold;
+        case INFINITE: return PriorityChange::release;
+        default: return PriorityChange::set;
+    }
+}
+
+/// In an update "" clears a field: that is a change, too.
+std::optional<std::string> given(const char* text) {
+    if (text == nullptr) return std::nullopt;
+    return std::string(text);
+}
+
+/// Names what differs from an untouched field.
+class Asks {
+public:
+    void text(const char* name, const char* value) { note(name, value != nullptr); }
+    void number(const char* name, std::uint16_t value) { note(name, value != NO_VAL16); }
+    void number(const char* name, std::uint32_t value) { note(name, value != NO_VAL); }
+    void note(const char* name, bool changed) {
+        if (changed) names_.emplace_back(name);
+    }
+    [[nodiscard]] std::vector<std::string> take() { return std::move(names_); }
+
+private:
+    std::vector<std::string> names_;
+};
+
+void note_gpus(Asks& asks, const job_desc_msg_t& desc) {
+    asks.text("Gres", desc.tres_per_node);
+    asks.text("TresPerJob", desc.tres_per_job);
+    asks.text("TresPerSocket", desc.tres_per_socket);
+    asks.text("TresPerTask", desc.tres_per_task);
+    asks.text("CpusPerTres", desc.cpus_per_tres);
+    asks.text("MemPerTres", desc.mem_per_tres);
+    asks.number("NtasksPerTRES", desc.ntasks_per_tres);
+}
+
+void note_nodes_and_tasks(Asks& asks, const job_desc_msg_t& desc) {
+    const bool nodes = desc.min_nodes != NO_VAL || desc.max_nodes != NO_VAL || compat::job_size(desc).has_value();
+    asks.note("NumNodes", nodes);
+    asks.text("ReqNodeList", desc.req_nodes);
+    asks.number("NumTasks", desc.num_tasks);
+    asks.number("NtasksPerNode", desc.ntasks_per_node);
+    asks.number("NtasksPerSocket", desc.ntasks_per_socket);
+    asks.number("NtasksPerCore", desc.ntasks_per_core);
+    asks.number("SocketsPerNode", desc.sockets_per_node);
+    asks.number("CoresPerSocket", desc.cores_per_socket);
+    asks.number("ThreadsPerCore", desc.threads_per_core);
+}
+
+void note_cpus_and_memory(Asks& asks, const job_desc_msg_t& desc) {
+    asks.note("NumCPUs", desc.min_cpus != NO_VAL || desc.max_cpus != NO_VAL);
+    asks.number("CPUsPerTask", desc.cpus_per_task);
+    asks.number("MinCPUsNode", desc.pn_min_cpus);
+    const bool memory = desc.pn_min_memory != NO_VAL64;
+    const bool per_cpu = memory && (desc.pn_min_memory & MEM_PER_CPU) != 0;
+    asks.note(per_cpu ? "MinMemoryCPU" : "MinMemoryNode", memory);
+}
+
+}  // namespace
+
+Change change_of(const job_desc_msg_t& desc) {
+    Change change;
+    change.priority = priority_change(desc.priority);
+    change.partition = given(desc.partition);
+    change.account = given(desc.account);
+    change.admin_comment = given(desc.admin_comment);
+    change.work_dir = given(desc.work_dir);
+    change.std_out = given(desc.std_out);
+    change.std_err = given(desc.std_err);
+    change.std_in = given(desc.std_in);
+    Asks asks;
+    note_gpus(asks, desc);
+    note_nodes_and_tasks(asks, desc);
+    note_cpus_and_memory(asks, desc);
+    asks.number("OverSubscribe", desc.shared);
+    asks.number("CoreSpec", desc.core_spec);
+    asks.number("Reboot", desc.reboot);
+    asks.number("TimeLimit", desc.time_limit);
+    asks.note("EndTime", desc.end_time != 0);
+    asks.text("ArrayTaskThrottle", desc.array_inx);
+    asks.number("Requeue", desc.requeue);
+    change.asks = asks.take();
+    return change;
+}
+
+}  // namespace accord

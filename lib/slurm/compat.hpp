@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What differs between Slurm's releases; no other file looks at the version.
+#pragma once
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <slurm/slurm_version.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace accord::compat {
+
+inline constexpr unsigned release =
+    SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER) * 100 + SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER);
+
+/// The protocol number of the release that this was built for (its src/common/slurm_protocol_common.h); empty for one
+/// that is not known here.
+[[nodiscard]] constexpr std::optional<std::uint16_t> protocol_version() {
+    switch (release) {
+        case 2205: return 38 << 8;
+        case 2302: return 39 << 8;
+        case 2311: return 40 << 8;
+        case 2405: return 41 << 8;
+        case 2411: return 42 << 8;
+        case 2505: return 43 << 8;
+        case 2511: return 44 << 8;
+        case 2605: return 45 << 8;
+        default: return std::nullopt;
+    }
+}
+
+/// `job_size_str`: node counts as a list ("2,4,8"), from 23.11 on.
+template <typename Record>
+[[nodiscard]] std::optional<std::string> job_size(const Record& record) {
+    if constexpr (requires { record.job_size_str; }) {
+        if (record.job_size_str != nullptr && *record.job_size_str != '\0') return std::string(record.job_size_str);
+    }
+    return std::nullopt;
+}
+
+}  // namespace accord::compat
+
+/// job_modify gets `err_msg` from 23.02 on; before, only its return code reaches the user.
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
+#define ACCORD_MODIFY_HAS_MESSAGE 1
+#define ACCORD_MODIFY_MESSAGE_PARAMETER , char **err_msg
+#define ACCORD_MODIFY_MESSAGE err_msg
+#else
+#define ACCORD_MODIFY_MESSAGE_PARAMETER
+#define ACCORD_MODIFY_MESSAGE nullptr
+#endif

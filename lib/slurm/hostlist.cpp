@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "slurm/hostlist.hpp"
+
+#include <charconv>
+
+namespace accord {
+namespace {
+
+/// Above any cluster: what is larger is a mistake.
+constexpr std::int64_t most_hosts = 1'000'000;
+
+std::optional<std::int64_t> number_in(std::string_view text) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc{} || end != text.data() + text.size() || value < 0) return std::nullopt;
+    return value;
+}
+
+/// Takes what stands before the next `separator`, and the separator.
+std::string_view take_until(std::string_view& text, char separator) {
+    const auto at = text.find(separator);
+    const std::string_view head = text.substr(0, at);
+    text.remove_prefix(at == std::string_view::npos ? text.size() : at + 1);
+    return head;
+}
+
+/// "1-4,07": numbers and ranges between brackets.
+std::optional<std::int64_t> count_ranges(std::string_view ranges) {
+    std::int64_t hosts = 0;
+    do {
+        std::string_view range = take_until(ranges, ',');
+        const bool is_range = range.find('-') != std::string_view::npos;
+        const auto first = number_in(take_until(range, '-'));
+        const auto last = is_range ? number_in(range) : first;
+        if (!first || !last || *last < *first) return std::nullopt;
+        hosts += *last - *first + 1;
+        if (hosts > most_hosts) return std::nullopt;
+    } while (!ranges.empty());
+    return hosts;
+}
+
+/// One name, with any number of bracket pairs, which multiply.
+std::optional<std::int64_t> count_name(std::string_view name) {
+    std::int64_t hosts = 1;
+    for (auto open = name.find('['); open != std::string_view::npos; open = name.find('[')) {
+        const auto close = name.find(']', open);
+        if (close == std::string_view::npos) return std::nullopt;
+        const auto in_brackets = count_ranges(name.substr(open + 1, close - open - 1));
+        if (!in_brackets || hosts * *in_brackets > most_hosts) return std::nullopt;
+        hosts *= *in_brackets;
+        name.remove_prefix(close + 1);
+    }
+    if (name.find(']') != std::string_view::npos) return std::nullopt;
+    return hosts;
+}
+
+/// Where the first name of the list ends: at a comma outside of brackets.
+std::size_t name_end(std::string_view list) {
+    bool in_brackets = false;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (list[i] == '[') in_brackets = true;
+        if (list[i] == ']') in_brackets = false;
+        if (list[i] == ',' && !in_brackets) return i;
+    }
+    return list.size();
+}
+
+}  // namespace
+
+std::optional<std::int64_t> count_hosts(std::string_view list) {
+    if (list.find('/') != std::string_view::npos) return std::nullopt;
+    std::int64_t hosts = 0;
+    while (!list.empty()) {
+        const auto end = name_end(list);
+        const std::string_view name = list.substr(0, end);
+        list.remove_prefix(end < list.size() ? end + 1 : end);
+        if (name.empty()) continue;
+        const auto named = count_name(name);
+        if (!named) return std::nullopt;
+        hosts += *named;
+    }
+    if (hosts == 0) return std::nullopt;
+    return hosts;
+}
+
+}  // namespace accord
