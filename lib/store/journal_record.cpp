@@ -18,11 +18,9 @@ constexpr std::size_t hash_size = no_hash.size();
 constexpr std::size_t hash_tail = hash_member.size() + hash_size + 2;
 constexpr std::size_t prev_tail = prev_member.size() + hash_size + 1;
 
-/// The value whose name is `text`, among those up to `last`.
-template <typename Enum>
-std::optional<Enum> named(std::string_view text, Enum last) {
-    for (int i = 0; i <= static_cast<int>(last); ++i)
-        if (text == to_string(static_cast<Enum>(i))) return static_cast<Enum>(i);
+std::optional<Mode> mode_from(const std::string& text) {
+    for (const Mode mode : {Mode::enforce, Mode::observe})
+        if (text == to_string(mode)) return mode;
     return std::nullopt;
 }
 
@@ -60,10 +58,10 @@ void append_decision(JsonObject& object, fmt::memory_buffer& to, const Decision&
 }
 
 template <typename Enum>
-void read_enum(JsonCursor& cursor, std::string_view key, Enum last, Enum& out) {
+void read_enum(JsonCursor& cursor, std::string_view key, std::optional<Enum> (*from)(const std::string&), Enum& out) {
     std::string text;
     cursor.member(key, text);
-    const auto value = named(text, last);
+    const auto value = from(text);
     cursor.require(value.has_value());
     if (value) out = *value;
 }
@@ -80,21 +78,21 @@ void read_optional_members(JsonCursor& cursor, Decision& decision) {
 }
 
 void read_decision(JsonCursor& cursor, Decision& decision) {
-    read_enum(cursor, "kind", DecisionKind::modification, decision.kind);
+    read_enum(cursor, "kind", decision_kind_from, decision.kind);
     cursor.member("time_s", decision.time_s);
-    read_enum(cursor, "mode", Mode::observe, decision.mode);
+    read_enum(cursor, "mode", mode_from, decision.mode);
     cursor.member("user", decision.user);
     cursor.member("uid", decision.uid);
     cursor.member("account", decision.account);
     cursor.member("partition", decision.partition);
     cursor.member("contract", decision.contract);
     cursor.member("contract_version", decision.contract_version);
-    read_enum(cursor, "verdict", Verdict::rejected, decision.verdict);
+    read_enum(cursor, "verdict", verdict_from, decision.verdict);
     std::string cls;
     cursor.member("class", cls);
     decision.cls = job_class_from(cls);
     cursor.require(cls.empty() || decision.cls.has_value());
-    read_enum(cursor, "reason", Reason::exempt, decision.reason);
+    read_enum(cursor, "reason", reason_from, decision.reason);
     cursor.member("gpus");
     cursor.map([&](const std::string& type) {
         GpuInterval& interval = decision.gpus[type];
