@@ -2,6 +2,7 @@
 // A small governed cluster to judge jobs on: four nodes of four a100, and contracts as a test wants them.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
