@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// slurmctld as accordd and the command line speak with it: what they ask, and the one thing that accordd changes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "policy/error.hpp"
+#include "policy/job.hpp"
+#include "policy/shape.hpp"
+
+namespace accord {
+
+/// What slurmctld says of its own configuration.
+struct ClusterSettings {
+    std::string slurm_user;
+    std::uint32_t slurm_user_uid = 0;
+    std::vector<std::string> controllers;  ///< host names, in the order of slurm.conf's SlurmctldHost
+    bool prolog_at_allocation = false;     ///< PrologFlags has Alloc (or a flag that implies it)
+};
+
+/// What becomes of a pending job's hold in an update.
+enum class HoldChange {
+    release,  ///< priority=INFINITE, which also gives the job its computed priority again
+    user,     ///< held as if by its user
+    admin,    ///< held so that its user cannot release it
+};
+
+/// One update of one record of the job list. Of an array's pending rest all tasks that are still pending then.
+struct JobUpdate {
+    std::uint32_t job_id = 0;
+    std::optional<std::string> partition;
+    std::optional<std::int64_t> site_factor;  ///< without Slurm's offset
+    std::string admin_comment;
+    HoldChange hold = HoldChange::release;
+};
+
+/// Every call may wait for slurmctld; one that it does not answer within its MessageTimeout fails ("unavailable").
+class Cluster {
+public:
+    virtual ~Cluster() = default;
+    [[nodiscard]] virtual Result<ClusterSettings> settings() = 0;
+    [[nodiscard]] virtual Result<ClusterShape> shape() = 0;
+    /// All jobs that slurmctld knows, ended ones too. None: nothing has changed since the call before.
+    [[nodiscard]] virtual Result<std::optional<std::vector<JobView>>> jobs() = 0;
+    /// What slurmctld refuses fails with "refused"; it may have applied a part.
+    [[nodiscard]] virtual Result<void> update(const JobUpdate& update) = 0;
+};
+
+/// The cluster of SLURM_CONF, else of Slurm's own default. Reads slurm.conf; a bad one ends the process, as in every
+/// program of Slurm's. One for each process.
+[[nodiscard]] std::unique_ptr<Cluster> connect_slurm();
+
+}  // namespace accord

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// slurmctld over libslurm's RPCs.
+#include <cerrno>
+#include <cstdlib>
+#include <ctime>
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+
+#include "slurm/cluster.hpp"
+#include "slurm/job_view.hpp"
+#include "slurm/shape_view.hpp"
+
+namespace accord {
+namespace {
+
+template <auto Free>
+struct SlurmFree {
+    template <typename T>
+    void operator()(T* message) const { Free(message); }
+};
+using SettingsMessage = std::unique_ptr<slurm_conf_t, SlurmFree<slurm_free_ctl_conf>>;
+using JobsMessage = std::unique_ptr<job_info_msg_t, SlurmFree<slurm_free_job_info_msg>>;
+using NodesMessage = std::unique_ptr<node_info_msg_t, SlurmFree<slurm_free_node_info_msg>>;
+using PartitionsMessage = std::unique_ptr<partition_info_msg_t, SlurmFree<slurm_free_partition_info_msg>>;
+
+tl::unexpected<Error> unavailable(const std::string& what) {
+    return fail("unavailable", "slurmctld: cannot " + what + ": " + slurm_strerror(slurm_get_errno()));
+}
+
+/// Errors of the connection and the protocol, as opposed to what slurmctld itself says of a request (slurm_errno.h).
+bool is_transport_error(int code) {
+    return code < ESLURM_INVALID_PARTITION_NAME ||
+           (code >= SLURM_PROTOCOL_SOCKET_IMPL_ZERO_RECV_LENGTH && code < ESLURM_AUTH_CRED_INVALID);
+}
+
+void set_hold(job_desc_msg_t& desc, HoldChange hold) {
+    switch (hold) {
+        case HoldChange::release: desc.priority = INFINITE; break;
+        case HoldChange::user:
+            desc.priority = 0;
+            desc.alloc_sid = ALLOC_SID_USER_HOLD;
+            break;
+        case HoldChange::admin:
+            desc.priority = 0;
+            desc.alloc_sid = ALLOC_SID_ADMIN_HOLD;
+            break;
+    }
+}
+
+class SlurmCluster final : public Cluster {
+public:
+    SlurmCluster() {
+        // An array's list of indices is cut to 64 characters otherwise (xlate_array_task_str, 22.05).
+        ::setenv("SLURM_BITSTR_LEN", "0", 1);
+        ::slurm_init(nullptr);
+    }
+    ~SlurmCluster() override { ::slurm_fini(); }
+    SlurmCluster(const SlurmCluster&) = delete;
+    SlurmCluster& operator=(const SlurmCluster&) = delete;
+
+    Result<ClusterSettings> settings() override;
+    Result<ClusterShape> shape() override;
+    Result<std::optional<std::vector<JobView>>> jobs() override;
+    Result<void> update(const JobUpdate& update) override;
+
+private:
+    std::time_t listed_ = 0;  ///< slurmctld's time of the last list, 0 for none
+};
+
+Result<ClusterSettings> SlurmCluster::settings() {
+    slurm_conf_t* raw = nullptr;
+    if (::slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return unavailable("read its configuration");
+    const SettingsMessage conf(raw);
+    ClusterSettings settings;
+    if (conf->slurm_user_name) settings.slurm_user = conf->slurm_user_name;
+    settings.slurm_user_uid = conf->slurm_user_id;
+    for (std::uint32_t i = 0; i < conf->control_cnt; ++i)
+        settings.controllers.emplace_back(conf->control_machine[i] ? conf->control_machine[i] : "");
+    settings.prolog_at_allocation = (conf->prolog_flags & PROLOG_FLAG_ALLOC) != 0;
+    return settings;
+}
+
+Result<ClusterShape> SlurmCluster::shape() {
+    partition_info_msg_t* raw_partitions = nullptr;
+    if (::slurm_load_partitions(0, &raw_partitions, SHOW_ALL) != SLURM_SUCCESS) return unavailable("list partitions");
+    const PartitionsMessage partitions(raw_partitions);
+    node_info_msg_t* raw_nodes = nullptr;
+    if (::slurm_load_node(0, &raw_nodes, SHOW_ALL) != SLURM_SUCCESS) return unavailable("list nodes");
+    const NodesMessage nodes(raw_nodes);
+    return cluster_shape(*partitions, *nodes);
+}
+
+Result<std::optional<std::vector<JobView>>> SlurmCluster::jobs() {
+    // slurmctld compares seconds; after a clock that went back they mean nothing.
+    const auto since = listed_ <= std::time(nullptr) ? listed_ : 0;
+    job_info_msg_t* raw = nullptr;
+    if (::slurm_load_jobs(since, &raw, SHOW_ALL | SHOW_DETAIL) != SLURM_SUCCESS) {
+        if (slurm_get_errno() == SLURM_NO_CHANGE_IN_DATA) return std::nullopt;
+        listed_ = 0;
+        return unavailable("list jobs");
+    }
+    const JobsMessage message(raw);
+    listed_ = message->last_update;
+    std::vector<JobView> jobs;
+    jobs.reserve(message->record_count);
+    for (std::uint32_t i = 0; i < message->record_count; ++i) jobs.push_back(job_view(message->job_array[i]));
+    return jobs;
+}
+
+Result<void> SlurmCluster::update(const JobUpdate& update) {
+    job_desc_msg_t desc;
+    ::slurm_init_job_desc_msg(&desc);
+    // By number, not by name: of an array exactly the record that the list showed (update_job, 22.05).
+    desc.job_id = update.job_id;
+    if (update.partition) desc.partition = const_cast<char*>(update.partition->c_str());
+    if (update.site_factor) desc.site_factor = static_cast<std::uint32_t>(NICE_OFFSET + *update.site_factor);
+    desc.admin_comment = const_cast<char*>(update.admin_comment.c_str());
+    set_hold(desc, update.hold);
+    if (::slurm_update_job(&desc) == SLURM_SUCCESS) return {};
+    const int code = slurm_get_errno();
+    if (is_transport_error(code)) return unavailable("update job " + std::to_string(update.job_id));
+    return fail("refused", slurm_strerror(code));
+}
+
+}  // namespace
+
+std::unique_ptr<Cluster> connect_slurm() { return std::make_unique<SlurmCluster>(); }
+
+}  // namespace accord
