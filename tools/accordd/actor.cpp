@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Carries out what the plan says: on record first, then in slurmctld, then how it came out.
+#include "actor.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "log.hpp"
+
+namespace accord {
+namespace {
+
+constexpr std::int64_t first_rest_s = 60;
+constexpr std::int64_t longest_rest_s = 3600;
+
+HoldChange hold_of(const Action& action) {
+    if (action.kind == ActionKind::hold) return HoldChange::admin;
+    return action.user_hold ? HoldChange::user : HoldChange::release;
+}
+
+}  // namespace
+
+JobUpdate update_of(const Action& action, std::uint64_t number) {
+    JobUpdate update;
+    update.job_id = action.job_id;
+    update.admin_comment = comment_of(ActionMark{number, action.to});
+    update.hold = hold_of(action);
+    if (action.kind == ActionKind::hold) return update;
+    update.partition = action.partition;
+    update.site_factor = action.site_factor;
+    return update;
+}
+
+Result<JobActor::Outcome> JobActor::perform(const Action& action, const WhyRefused& why_refused, std::int64_t now_s) {
+    const auto number = usage_->begin_action(action, now_s);
+    if (!number) return tl::unexpected(number.error());
+    const auto updated = cluster_->update(update_of(action, *number));
+    std::string outcome = "done";
+    bool stale = false;
+    if (!updated) {
+        const auto reason = why_refused(action.job_id);
+        stale = reason == Reason::stale;
+        outcome = reason ? to_string(*reason) : updated.error().what;
+    }
+    log_line(updated || stale ? LogLevel::info : LogLevel::warning,
+             fmt::format("action={} job={} {} contract={} from={} to={} gpus={} outcome={}", *number, action.job_id,
+                         to_string(action.kind), action.contract, to_string(action.from), to_string(action.to),
+                         total(action.gpus), outcome));
+    release_failed_[action.job_id] = action.kind == ActionKind::release && !updated;
+    const auto written = usage_->set_outcome(*number, outcome);
+    if (!updated && updated.error().code == "unavailable") return tl::unexpected(updated.error());
+    if (!written) return tl::unexpected(written.error());
+    if (stale) return Outcome::stale;
+    if (!updated) {
+        rest(action.job_id, now_s);
+        return Outcome::refused;
+    }
+    resting_.erase(action.job_id);
+    return Outcome::done;
+}
+
+void JobActor::rest(std::uint32_t job_id, std::int64_t now_s) {
+    auto& rest = resting_[job_id];
+    rest.span_s = std::clamp(rest.span_s * 2, first_rest_s, longest_rest_s);
+    rest.until_s = now_s + rest.span_s;
+}
+
+bool JobActor::resting(std::uint32_t job_id, std::int64_t now_s) const {
+    const auto found = resting_.find(job_id);
+    // A clock that went back must not make the rest longer.
+    return found != resting_.end() && now_s < found->second.until_s &&
+           now_s >= found->second.until_s - found->second.span_s;
+}
+
+bool JobActor::release_failed(std::uint32_t job_id) {
+    const auto known = release_failed_.find(job_id);
+    if (known != release_failed_.end()) return known->second;
+    const auto actions = usage_->actions(job_id);
+    if (!actions) return false;
+    const bool failed = !actions->empty() && actions->back().action == to_string(ActionKind::release) &&
+                        actions->back().outcome != "done";
+    release_failed_.emplace(job_id, failed);
+    return failed;
+}
+
+void JobActor::keep_only(const std::set<std::uint32_t>& job_ids) {
+    std::erase_if(resting_, [&](const auto& entry) { return !job_ids.contains(entry.first); });
+    std::erase_if(release_failed_, [&](const auto& entry) { return !job_ids.contains(entry.first); });
+}
+
+}  // namespace accord

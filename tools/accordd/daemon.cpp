@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// accordd's pass: follow policy, journal and jobs; write the ledger; do what the plan says.
+#include "daemon.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "slurm/controller.hpp"
+#include "store/ledger_file.hpp"
+
+namespace accord {
+namespace {
+
+constexpr auto settings_every = std::chrono::seconds(30);
+constexpr auto shape_every = std::chrono::seconds(10);
+
+/// Rounds of planning in one pass, and updates in one round, after which slurmctld gets its breath back.
+constexpr int most_rounds = 3;
+constexpr std::size_t most_actions = 200;
+
+std::int64_t wall_s() { return std::time(nullptr); }
+
+}  // namespace
+
+Daemon::Daemon(PolicyWatch policy, Cluster& cluster, std::string host)
+    : policy_(std::move(policy)), cluster_(&cluster), host_(std::move(host)) {}
+
+std::string Daemon::path(const char* file) const { return policy_.config().store_dir + "/" + file; }
+
+Result<void> Daemon::pass() {
+    pass_began_ = Clock::now();
+    std::optional<std::string> slurm_user;
+    if (settings_) slurm_user = settings_->slurm_user;
+    policy_.refresh(troubles_, slurm_user, wall_s());
+    if (auto checked = check_settings(); !checked) return checked;
+    if (!settings_ || !open_books()) return {};
+    // Act on the list of an earlier pass: by now the plugin counts with the snapshot that was made of it.
+    bool recorded = read_journal();
+    if (recorded && listing_ && !listing_->acted_on) {
+        act();
+        recorded = read_journal();
+    }
+    // After the list the journal again: it then has the decision of every job that the list shows.
+    if (pace_.due(Clock::now()) && fetch() && read_journal()) take_stock();
+    return {};
+}
+
+Result<void> Daemon::check_settings() {
+    if (pass_began_ < settings_due_) return {};
+    auto settings = cluster_->settings();
+    if (!settings) {
+        troubles_.begin("slurmctld", settings.error());
+        return {};
+    }
+    if (settings->slurm_user_uid != ::geteuid())
+        return fail("refused", fmt::format("accordd: cannot go on: it must run as SlurmUser ({}), and runs as uid {}",
+                                           settings->slurm_user, ::geteuid()));
+    if (settings->prolog_at_allocation) {
+        troubles_.end("PrologFlags");
+    } else {
+        troubles_.begin("PrologFlags", "slurm.conf: PrologFlags is without Alloc: nothing is promoted or released");
+    }
+    controller_ = controller_index(settings->controllers, host_);
+    settings_ = std::move(*settings);
+    settings_due_ = pass_began_ + settings_every;
+    return {};
+}
+
+bool Daemon::open_books() {
+    if (books_) return true;
+    auto base = read_ledger(path("ledger"));
+    if (!base && std::filesystem::exists(path("ledger"))) log_line(LogLevel::warning, base.error().what);
+    LedgerBase ledger = base ? std::move(*base) : LedgerBase{};
+    auto feed = JournalFeed::open(policy_.config().store_dir, controller_, ledger.resolved_through);
+    if (!feed) {
+        troubles_.begin("decisions.db", feed.error());
+        return false;
+    }
+    troubles_.end("decisions.db");
+    auto usage = UsageDb::open(path("usage.db"), UsageDb::Open::read_write);
+    auto open = usage ? usage->open_intervals() : tl::unexpected(usage.error());
+    if (!open) {
+        troubles_.begin("usage.db", open.error());
+        return false;
+    }
+    troubles_.end("usage.db");
+    Resolver resolver(ledger.resolved_through, ledger.counted, Clock::now());
+    books_ = std::make_unique<Books>(std::move(*feed), std::move(*usage), std::move(resolver), UsageMeter(*open),
+                                     *cluster_);
+    return true;
+}
+
+Books::Books(JournalFeed feed_, UsageDb usage_, Resolver resolver_, UsageMeter meter_, Cluster& cluster)
+    : feed(std::move(feed_)),
+      usage(std::move(usage_)),
+      resolver(std::move(resolver_)),
+      meter(std::move(meter_)),
+      actor(cluster, usage) {}
+
+bool Daemon::read_journal() {
+    const bool first = std::exchange(books_->fresh, false);
+    const auto now_s = wall_s();
+    return books_->feed.advance(troubles_, [&](const JournalRecord& record) {
+        // What was there before accordd was has its age by its own time, a second less for the part that it leaves out.
+        const auto age_s = first ? std::max<std::int64_t>(now_s - record.decision.time_s - 1, 0) : 0;
+        note(record, Clock::now(), std::chrono::seconds(age_s));
+    });
+}
+
+void Daemon::note(const JournalRecord& record, Clock::time_point read, Clock::duration age) {
+    books_->resolver.add(record, read, read - age);
+    const auto& decision = record.decision;
+    if (decision.kind != DecisionKind::modification) return;
+    books_->facts.forget(record.job_decision);
+    if (listing_) listing_->facts_changed = true;
+    if (decision.verdict == Verdict::rejected && decision.job_id)
+        books_->refusals[*decision.job_id] = decision.reason;
+}
+
+bool Daemon::fetch() {
+    const auto began = Clock::now();
+    if (began >= shape_due_ || !listing_) {
+        auto shape = cluster_->shape();
+        if (!shape) {
+            troubles_.begin("slurmctld", shape.error());
+            return false;
+        }
+        shape_ = std::move(*shape);
+        shape_due_ = began + shape_every;
+        compare_pools();
+    }
+    const auto list_began = Clock::now();
+    auto jobs = cluster_->jobs();
+    if (!jobs) {
+        troubles_.begin("slurmctld", jobs.error());
+        return false;
+    }
+    troubles_.end("slurmctld");
+    pace_.took(began, Clock::now(), std::chrono::milliseconds(policy_.config().interval_ms));
+    if (!listing_) listing_.emplace();
+    listing_->governed.clear();
+    listing_->acted_on = true;
+    if (*jobs) listing_->jobs = std::move(**jobs);
+    listing_->began = list_began;
+    listing_->taken_s = wall_s();
+    return true;
+}
+
+/// What accord.toml says of a pool, against what slurmctld has.
+void Daemon::compare_pools() {
+    std::string wrong;
+    for (const auto& pool : policy_.config().pools) {
+        for (const auto& name : {pool.partition, pool.lend_partition}) {
+            const auto* partition = shape_.partition(name);
+            const auto has = partition ? partition->capacity() : GpuVector{};
+            if (has == pool.gpus) continue;
+            if (!wrong.empty()) wrong += "; ";
+            wrong += fmt::format("accord.toml: pool {} has {}, slurmctld's partition {} has {}", pool.partition,
+                                 describe(pool.gpus), name, partition ? describe(has) : "is not there");
+        }
+    }
+    if (wrong.empty()) return troubles_.end("pools");
+    troubles_.begin("pools", wrong);
+}
+
+/// What the record says, but for a release that slurmctld refused after the plugin had agreed to it.
+Result<std::optional<JobFacts>> Daemon::facts_of(const JobView& job) {
+    auto facts = books_->facts.of(job, books_->feed.decisions());
+    if (facts && *facts && job.hold == Hold::admin && (*facts)->cls != JobClass::queued &&
+        books_->actor.release_failed(job.job_id))
+        (*facts)->cls = JobClass::queued;
+    return facts;
+}
+
+bool Daemon::govern() {
+    std::optional<Error> failure;
+    listing_->governed = governed_jobs(policy_.policy(), shape_, listing_->jobs, [&](const JobView& job) {
+        auto facts = facts_of(job);
+        if (!facts && !failure) failure = facts.error();
+        return facts ? *facts : std::nullopt;
+    });
+    if (failure) {
+        troubles_.begin("decisions.db", *failure);
+        return false;
+    }
+    listing_->facts_changed = false;
+    return true;
+}
+
+void Daemon::take_stock() {
+    const auto settle = std::chrono::seconds(policy_.config().settle_s);
+    if (!govern()) return;
+    books_->resolver.settle(decisions_shown(listing_->jobs, controller_), listing_->began, settle);
+    write_snapshot();
+    link_jobs();
+    meter_use();
+    std::set<std::uint32_t> job_ids;
+    for (const auto& job : listing_->jobs) job_ids.insert(job.job_id);
+    books_->actor.keep_only(job_ids);
+    books_->facts.sweep();
+    listing_->acted_on = false;
+}
+
+void Daemon::write_snapshot() {
+    auto base = snapshot(listing_->governed, books_->resolver, shape_, controller_, listing_->taken_s);
+    if (books_->ledger && same_ledger(*books_->ledger, base)) return;
+    const auto written = write_ledger(path("ledger"), base);
+    if (!written) {
+        books_->ledger.reset();
+        return troubles_.begin("ledger", written.error());
+    }
+    troubles_.end("ledger");
+    books_->ledger = std::make_shared<const LedgerBase>(std::move(base));
+}
+
+void Daemon::link_jobs() {
+    std::vector<std::pair<DecisionId, std::uint32_t>> links;
+    std::set<DecisionId> shown;
+    for (const auto& job : listing_->jobs) {
+        const auto decision = decision_in_comment(job.admin_comment);
+        if (!decision || !shown.insert(*decision).second || linked_.contains(*decision)) continue;
+        links.emplace_back(*decision, job.array_job_id != 0 ? job.array_job_id : job.job_id);
+    }
+    if (const auto done = books_->feed.decisions().link(links); !done)
+        return troubles_.begin("decisions.db", done.error());
+    linked_ = std::move(shown);
+}
+
+void Daemon::meter_use() {
+    const auto on_record = [&](std::uint32_t job_id, std::uint32_t restart) {
+        const auto known = books_->usage.intervals(job_id);
+        return known && std::any_of(known->begin(), known->end(), [&](const UsageInterval& interval) {
+            return interval.restart == restart && interval.end_s;
+        });
+    };
+    auto changed = books_->meter.update(policy_.config(), shape_, listing_->jobs, listing_->taken_s, on_record);
+    auto& unwritten = books_->unwritten;
+    unwritten.insert(unwritten.end(), changed.begin(), changed.end());
+    if (unwritten.empty()) return;
+    if (const auto done = books_->usage.put_intervals(unwritten); !done)
+        return troubles_.begin("usage.db", done.error());
+    troubles_.end("usage.db");
+    unwritten.clear();
+}
+
+void Daemon::act() {
+    listing_->acted_on = true;
+    if (policy_.config().mode == Mode::observe) return;
+    if (listing_->facts_changed && !govern()) return;
+    std::set<std::uint32_t> tried;
+    for (int round = 0; round < most_rounds; ++round)
+        if (!act_once(tried, wall_s())) return;
+}
+
+/// False when there is no more to do now. A plan that the plugin calls stale is made again if the journal shows what
+/// has overtaken it, else after the next list.
+bool Daemon::act_once(std::set<std::uint32_t>& tried, std::int64_t now_s) {
+    const auto why_refused = [&](std::uint32_t job_id) -> std::optional<Reason> {
+        if (!read_journal()) return std::nullopt;
+        const auto found = books_->refusals.find(job_id);
+        return found == books_->refusals.end() ? std::nullopt : std::optional(found->second);
+    };
+    const auto actions = planned(tried, now_s);
+    for (const auto& action : actions) {
+        books_->refusals.clear();
+        const auto open_before = books_->resolver.open().size();
+        const auto outcome = books_->actor.perform(action, why_refused, now_s);
+        if (!outcome) {
+            troubles_.begin(outcome.error().code == "unavailable" ? "slurmctld" : "usage.db", outcome.error());
+            return false;
+        }
+        if (*outcome == JobActor::Outcome::stale) return read_journal() && books_->resolver.open().size() > open_before;
+        tried.insert(action.job_id);
+    }
+    return false;
+}
+
+std::vector<Action> Daemon::planned(const std::set<std::uint32_t>& tried, std::int64_t now_s) const {
+    if (!books_->ledger) return {};
+    std::vector<GovernedJob> candidates;
+    for (const auto& governed : listing_->governed) {
+        const auto job_id = governed.job->job_id;
+        if (!tried.contains(job_id) && !books_->actor.resting(job_id, now_s)) candidates.push_back(governed);
+    }
+    auto actions = plan(policy_.policy(), shape_, candidates, all_claims(books_->ledger, books_->resolver), now_s);
+    if (!settings_->prolog_at_allocation)
+        std::erase_if(actions, [](const Action& action) { return action.kind != ActionKind::hold; });
+    if (actions.size() > most_actions) actions.resize(most_actions);
+    return actions;
+}
+
+std::string Daemon::status() const {
+    if (const auto wrong = troubles_.summary(); !wrong.empty()) return wrong;
+    if (!listing_ || !books_) return "waiting for slurmctld";
+    return fmt::format("{} governed jobs, {} decisions open", listing_->governed.size(),
+                       books_->resolver.open().size());
+}
+
+Clock::time_point Daemon::next_pass() const {
+    const Clock::duration interval = std::chrono::milliseconds(policy_.config().interval_ms);
+    const auto next = pass_began_ + interval;
+    return pace_.next() > next && pace_.next() < next + interval ? pace_.next() : next;
+}
+
+}  // namespace accord

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The ledger's snapshot from a job list, and what must be counted beside it.
+#include "snapshot.hpp"
+
+#include <tuple>
+#include <utility>
+
+namespace accord {
+
+std::unordered_set<std::uint64_t> decisions_shown(const std::vector<JobView>& jobs, std::uint32_t controller) {
+    std::unordered_set<std::uint64_t> shown;
+    for (const auto& job : jobs) {
+        const auto decision = decision_in_comment(job.admin_comment);
+        if (decision && decision->controller == controller) shown.insert(decision->number);
+    }
+    return shown;
+}
+
+LedgerBase snapshot(const std::vector<GovernedJob>& jobs, const Resolver& resolver, const ClusterShape& shape,
+                    std::uint32_t controller, std::int64_t taken_s) {
+    LedgerBase base;
+    base.taken_s = taken_s;
+    base.resolved_through = resolver.resolved_through();
+    base.counted = resolver.counted();
+    for (const auto& governed : jobs) {
+        if (governed.cls != JobClass::queued) continue;
+        const auto decision = decision_in_comment(governed.job->admin_comment);
+        if (decision && decision->controller == controller) base.queued.insert(decision->number);
+    }
+    base.contracts = claims_of(jobs);
+    base.shape = shape;
+    return base;
+}
+
+bool same_ledger(const LedgerBase& left, const LedgerBase& right) {
+    const auto parts = [](const LedgerBase& base) {
+        return std::tie(base.resolved_through, base.counted, base.queued, base.contracts, base.shape);
+    };
+    return parts(left) == parts(right);
+}
+
+std::unordered_map<std::string, ContractClaims> all_claims(std::shared_ptr<const LedgerBase> base,
+                                                           const Resolver& resolver) {
+    auto claims = base->contracts;
+    Ledger ledger;
+    ledger.rebase(std::move(base));
+    for (const auto& [number, open] : resolver.open()) apply_to_ledger(ledger, number, open.decision);
+    for (const auto& [number, open] : resolver.open()) {
+        const auto& decision = open.decision;
+        const auto key = decision.contract.empty() ? decision.account + "/" + decision.partition : decision.contract;
+        claims[key] = ledger.of(key);
+    }
+    return claims;
+}
+
+}  // namespace accord

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Turns successive job lists into stretches of use: who held what, in which class, how it ended and for whom.
+#include "usage_meter.hpp"
+
+#include <algorithm>
+
+#include "policy/governed.hpp"
+
+namespace accord {
+namespace {
+
+const char* word(Ending ending) {
+    switch (ending) {
+        case Ending::completed: return "completed";
+        case Ending::failed: return "failed";
+        case Ending::cancelled: return "cancelled";
+        case Ending::preempted: return "preempted";
+        case Ending::none: break;
+    }
+    return "unknown";
+}
+
+template <typename Ranges>
+bool overlap(const Ranges& left, const Ranges& right) {
+    return std::any_of(left.begin(), left.end(), [&](const auto& a) {
+        return std::any_of(right.begin(), right.end(),
+                           [&](const auto& b) { return a.first <= b.second && b.first <= a.second; });
+    });
+}
+
+UsageInterval interval_of(const Place& place, const ClusterShape& shape, const JobView& job) {
+    UsageInterval interval;
+    interval.job_id = job.job_id;
+    interval.restart = job.restarts;
+    interval.contract = contract_key(job, *place.pool);
+    interval.uid = job.uid;
+    interval.cls = place.lent ? JobClass::borrowed : JobClass::guaranteed;
+    interval.gpus = job.state == JobState::ended ? maxima(gpus_of(job, *place.pool, shape)) : job.allocated;
+    interval.start_s = job.start_s;
+    return interval;
+}
+
+}  // namespace
+
+UsageMeter::UsageMeter(const std::vector<UsageInterval>& open) {
+    for (const auto& interval : open) running_[interval.job_id] = Stretch{interval, "", {}, interval.start_s, 0};
+}
+
+std::vector<UsageInterval> UsageMeter::update(const Config& config, const ClusterShape& shape,
+                                              const std::vector<JobView>& jobs, std::int64_t taken_s,
+                                              const OnRecord& on_record) {
+    taken_s_ = taken_s;
+    ++list_;
+    std::vector<UsageInterval> changed;
+    std::set<std::pair<std::uint32_t, std::uint32_t>> shown;
+    for (const auto& job : jobs) {
+        see(config, shape, job, changed, on_record);
+        if (job.state == JobState::ended) shown.emplace(job.job_id, job.restarts);
+    }
+    std::erase_if(ended_, [&](const auto& key) { return !shown.contains(key); });
+    finish_vanished(changed);
+    find_beneficiaries(config, jobs, changed);
+    return changed;
+}
+
+void UsageMeter::see(const Config& config, const ClusterShape& shape, const JobView& job,
+                     std::vector<UsageInterval>& changed, const OnRecord& on_record) {
+    const auto place = place_of(config, job.partition);
+    if (!place) return;
+    if (job.state == JobState::pending) {
+        // A requeue sets the time of submission anew (batch_requeue_fini, 22.05).
+        finish_running(job.job_id, std::min(job.submit_s, taken_s_), "requeued", changed);
+        return;
+    }
+    Stretch now{interval_of(place, shape, job), place.pool->partition, job.nodes, taken_s_, list_};
+    if (job.holds_resources()) {
+        see_running(job, std::move(now), changed);
+    } else {
+        see_ended(job, std::move(now), changed, on_record);
+    }
+}
+
+void UsageMeter::see_running(const JobView& job, Stretch now, std::vector<UsageInterval>& changed) {
+    const auto known = running_.find(job.job_id);
+    if (known != running_.end()) {
+        auto& before = known->second;
+        if (before.interval.restart == job.restarts && before.interval.start_s == job.start_s) {
+            if (now.nodes.empty()) now.nodes = std::move(before.nodes);
+            now.interval = before.interval;
+            before = std::move(now);
+            return;
+        }
+        // The record of a job that runs again says no more when its run before had ended.
+        finish_running(job.job_id, std::min(job.submit_s, job.start_s), "requeued", changed);
+    }
+    changed.push_back(now.interval);
+    running_.emplace(job.job_id, std::move(now));
+}
+
+void UsageMeter::see_ended(const JobView& job, Stretch now, std::vector<UsageInterval>& changed,
+                           const OnRecord& on_record) {
+    const bool first_seen = ended_.emplace(job.job_id, job.restarts).second;
+    if (running_.contains(job.job_id)) {
+        finish_running(job.job_id, job.end_s, word(job.ending), changed);
+    } else if (first_seen && job.start_s > 0 && job.end_s > job.start_s && !on_record(job.job_id, job.restarts)) {
+        finish(std::move(now), job.end_s, word(job.ending), changed);
+    }
+}
+
+void UsageMeter::finish(Stretch stretch, std::int64_t end_s, const char* how, std::vector<UsageInterval>& changed) {
+    auto& interval = stretch.interval;
+    interval.end_s = std::max(end_s, interval.start_s);
+    interval.ended = how;
+    changed.push_back(interval);
+    if (interval.cls == JobClass::borrowed && (interval.ended == "requeued" || interval.ended == "preempted"))
+        lost_.push_back(std::move(stretch));
+}
+
+void UsageMeter::finish_running(std::uint32_t job_id, std::int64_t end_s, const char* how,
+                                std::vector<UsageInterval>& changed) {
+    auto known = running_.extract(job_id);
+    if (!known.empty()) finish(std::move(known.mapped()), end_s, how, changed);
+}
+
+/// Jobs that slurmctld has forgotten between two lists.
+void UsageMeter::finish_vanished(std::vector<UsageInterval>& changed) {
+    std::vector<std::uint32_t> vanished;
+    for (const auto& [job_id, stretch] : running_)
+        if (stretch.seen_in != list_) vanished.push_back(job_id);
+    for (const auto job_id : vanished) finish_running(job_id, running_.at(job_id).seen_s, "unknown", changed);
+}
+
+void UsageMeter::find_beneficiaries(const Config& config, const std::vector<JobView>& jobs,
+                                    std::vector<UsageInterval>& changed) {
+    for (auto& lost : lost_) {
+        const JobView* first = nullptr;
+        for (const auto& job : jobs) {
+            const auto after_s = job.start_s - *lost.interval.end_s;
+            const auto* pool = config.pool_of(job.partition);
+            if (!pool || pool->partition != lost.pool || job.state == JobState::pending || after_s < 0 ||
+                after_s > beneficiary_window_s || !overlap(job.nodes, lost.nodes))
+                continue;
+            if (!first || std::pair(job.start_s, job.job_id) < std::pair(first->start_s, first->job_id)) first = &job;
+        }
+        if (!first) continue;
+        lost.interval.ended = "preempted";
+        lost.interval.beneficiary_job = first->job_id;
+        changed.push_back(lost.interval);
+    }
+    std::erase_if(lost_, [&](const Stretch& lost) {
+        return lost.interval.beneficiary_job || taken_s_ - *lost.interval.end_s > beneficiary_window_s;
+    });
+}
+
+}  // namespace accord
