@@ -24,6 +24,7 @@ struct GpuAsk {
     std::optional<std::string> cpus_per_tres, mem_per_tres;       ///< --cpus-per-gpu, --mem-per-gpu (MiB), as TRES strings
     bool whole_node = false;  ///< --exclusive, core specialisation or --reboot
     std::optional<std::string> job_size;  ///< node counts as a list ("2,4,8"), newer releases
+    bool operator==(const GpuAsk&) const = default;
 };
 
 /// `--array` in numbers.
