@@ -207,7 +207,7 @@ DecisionRow row_of(const JournalRecord& record) {
 Result<std::uint64_t> DecisionsDb::last_number(std::uint32_t controller) const {
     return database_guard(state_->path, [&]() -> Result<std::uint64_t> {
         SQLite::Statement last(state_->db, "SELECT max(number) FROM decision_line WHERE controller = ?");
-        last.bind(1, controller);
+        bind_all(last, controller);
         last.executeStep();
         return last.isColumnNull(0) ? 0 : static_cast<std::uint64_t>(last.getColumn(0).getInt64());
     });
@@ -299,6 +299,20 @@ Result<std::vector<std::uint32_t>> DecisionsDb::controllers() const {
     });
 }
 
+Result<std::vector<std::string>> DecisionsDb::rows_without_line(std::uint32_t controller) const {
+    return database_guard(state_->path, [&]() -> Result<std::vector<std::string>> {
+        // an id as an integer is what stands before its dash
+        SQLite::Statement select(state_->db, "SELECT id FROM decision_record AS row WHERE CAST(id AS INTEGER) = ? AND NOT "
+                                             "EXISTS (SELECT 1 FROM decision_line AS line WHERE line.controller = "
+                                             "CAST(row.id AS INTEGER) AND line.number = row.number AND line.id = row.id) "
+                                             "ORDER BY number");
+        bind_all(select, controller);
+        std::vector<std::string> found;
+        while (select.executeStep()) found.push_back(select.getColumn(0).getString());
+        return found;
+    });
+}
+
 Result<void> DecisionsDb::each(std::uint32_t controller,
                                const std::function<void(const LoadedDecision&)>& use) const {
     return database_guard(state_->path, [&]() -> Result<void> {
@@ -306,7 +320,7 @@ Result<void> DecisionsDb::each(std::uint32_t controller,
                                                          "FROM decision_line LEFT JOIN decision ON decision.id = "
                                                          "decision_line.id WHERE controller = ? ORDER BY number",
                                                          row_columns));
-        select.bind(1, controller);
+        bind_all(select, controller);
         while (select.executeStep()) {
             LoadedDecision loaded{{controller, static_cast<std::uint64_t>(select.getColumn(0).getInt64())},
                                   select.getColumn(1).getString(), {}};

@@ -71,6 +71,8 @@ public:
     /// All that was loaded from the controller's journal, by number: for verification.
     [[nodiscard]] Result<void> each(std::uint32_t controller,
                                     const std::function<void(const LoadedDecision&)>& use) const;
+    /// Ids of rows that no loaded record stands behind.
+    [[nodiscard]] Result<std::vector<std::string>> rows_without_line(std::uint32_t controller) const;
     [[nodiscard]] Result<std::vector<std::uint32_t>> controllers() const;
 
 private:

@@ -14,6 +14,9 @@
 
 namespace accord {
 
+/// The numbers of one writer's block: more records than a controller writes while two processes of it live.
+inline constexpr std::uint64_t journal_block_size = 1'000'000;
+
 /// Appends decisions. Holds a lock in the folder for as long as it lives; a second writer (two slurmctld for a moment,
 /// at a reconfigure of 23.11 and later) numbers from a block of its own, far above the first one's.
 class JournalWriter {

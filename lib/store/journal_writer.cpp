@@ -19,8 +19,6 @@
 namespace accord {
 namespace {
 
-/// More records than one controller writes while two processes of it live.
-constexpr std::uint64_t block_size = 1'000'000;
 /// Most writers at once.
 constexpr int most_writers = 8;
 
@@ -181,7 +179,8 @@ Result<JournalWriter> JournalWriter::open(const std::string& dir, std::uint32_t 
     state->lock = std::move(lock->first);
     state->head = end.hash;
     const auto blocks_ahead = static_cast<std::uint64_t>(lock->second) + (end.damaged ? 1 : 0);
-    state->next = blocks_ahead == 0 ? end.number + 1 : (end.number / block_size + 1 + blocks_ahead) * block_size + 1;
+    const auto block = end.number / journal_block_size + 1 + blocks_ahead;
+    state->next = blocks_ahead == 0 ? end.number + 1 : block * journal_block_size + 1;
     return JournalWriter(std::move(state));
 }
 

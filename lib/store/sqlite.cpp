@@ -36,12 +36,16 @@ Result<void> make_file(const std::string& path) {
 
 /// Without its -wal file a database in WAL mode has no writer; who may not make one reads the file as it is.
 SQLite::Database open_reader(const std::string& path, const DbSchema& schema) {
-    const auto may = [](const std::string& what, int how) { return ::faccessat(AT_FDCWD, what.c_str(), how, AT_EACCESS) == 0; };
+    const auto may = [](const std::string& what, int how) {
+        return ::faccessat(AT_FDCWD, what.c_str(), how, AT_EACCESS) == 0;
+    };
     const bool as_it_is = schema.wal && !may(path + "-wal", F_OK) && !may(folder_of(path), W_OK);
     if (!as_it_is) return {path, SQLite::OPEN_READONLY, schema.read_timeout_ms};
     std::string uri = "file:";
-    for (const char c : std::filesystem::absolute(path).string())
-        uri += c == '%' || c == '?' || c == '#' ? fmt::format("%{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
+    for (const char c : std::filesystem::absolute(path).string()) {
+        const bool special = c == '%' || c == '?' || c == '#';
+        uri += special ? fmt::format("%{:02x}", static_cast<unsigned char>(c)) : std::string(1, c);
+    }
     return {uri + "?immutable=1", SQLite::OPEN_READONLY | SQLite::OPEN_URI, schema.read_timeout_ms};
 }
 
@@ -96,10 +100,10 @@ Error database_error(const std::string& path, const SQLite::Exception& exception
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
             return {"unavailable", fmt::format("{}: cannot use the database: another process holds it locked", path), {}};
-        case SQLITE_CANTOPEN:
-            return {"unavailable", fmt::format("{}: cannot open the database: {}", path,
-                                               ::access(path.c_str(), F_OK) != 0 ? std::strerror(errno) : exception.what()),
-                    {}};
+        case SQLITE_CANTOPEN: {
+            const char* why = ::access(path.c_str(), R_OK) != 0 ? std::strerror(errno) : exception.what();
+            return {"unavailable", fmt::format("{}: cannot open the database: {}", path, why), {}};
+        }
         case SQLITE_CORRUPT:
         case SQLITE_NOTADB:
             return {"invalid", fmt::format("{}: cannot use the database: the file is damaged", path), {}};

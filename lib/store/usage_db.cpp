@@ -82,6 +82,15 @@ ActionRecord read_action(SQLite::Statement& from) {
     return record;
 }
 
+std::vector<ActionRecord> read_actions(SQLite::Database& db, const std::string& rest) {
+    SQLite::Statement select(db, "SELECT id, time, job_id, gpus, contract, action, from_class, to_class, reason, "
+                                 "beneficiary_job, prev_hash, hash, coalesce(outcome, '') FROM action_record LEFT JOIN "
+                                 "action_outcome USING (id)" + rest);
+    std::vector<ActionRecord> records;
+    while (select.executeStep()) records.push_back(read_action(select));
+    return records;
+}
+
 void insert_action(SQLite::Database& db, const ActionRecord& record) {
     SQLite::Statement insert(db, "INSERT INTO action_record (id, time, job_id, gpus, contract, action, from_class, "
                                  "to_class, reason, beneficiary_job, prev_hash, hash) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
@@ -153,6 +162,13 @@ std::vector<UsageInterval> read_intervals(SQLite::Database& db, const std::strin
 struct UsageDb::State {
     std::string path;
     SQLite::Database db;
+
+    Result<std::optional<ActionRecord>> first_action(const std::string& rest) {
+        return database_guard(path, [&]() -> Result<std::optional<ActionRecord>> {
+            auto found = read_actions(db, rest);
+            return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+        });
+    }
 };
 
 UsageDb::UsageDb(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -214,15 +230,16 @@ Result<void> UsageDb::set_outcome(std::uint64_t action, const std::string& outco
 
 Result<std::vector<ActionRecord>> UsageDb::actions(std::optional<std::uint32_t> job_id) const {
     return database_guard(state_->path, [&]() -> Result<std::vector<ActionRecord>> {
-        const auto where = job_id ? fmt::format(" WHERE job_id = {}", *job_id) : std::string();
-        SQLite::Statement select(state_->db,
-                                 "SELECT id, time, job_id, gpus, contract, action, from_class, to_class, reason, "
-                                 "beneficiary_job, prev_hash, hash, coalesce(outcome, '') FROM action_record LEFT JOIN "
-                                 "action_outcome USING (id)" + where + " ORDER BY id");
-        std::vector<ActionRecord> records;
-        while (select.executeStep()) records.push_back(read_action(select));
-        return records;
+        return read_actions(state_->db, (job_id ? fmt::format(" WHERE job_id = {}", *job_id) : "") + " ORDER BY id");
     });
+}
+
+Result<std::optional<ActionRecord>> UsageDb::action(std::uint64_t id) const {
+    return state_->first_action(fmt::format(" WHERE id = {}", id));
+}
+
+Result<std::optional<ActionRecord>> UsageDb::last_action() const {
+    return state_->first_action(" ORDER BY id DESC LIMIT 1");
 }
 
 Result<void> UsageDb::put_intervals(const std::vector<UsageInterval>& intervals) {

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Where the stores lie within `[store] dir`.
+#pragma once
+
+#include <string>
+
+namespace accord {
+
+struct StorePaths {
+    explicit StorePaths(const std::string& folder)
+        : dir(folder), contracts_db(folder + "/contracts.db"), decisions_db(folder + "/decisions.db"),
+          usage_db(folder + "/usage.db"), journal(folder + "/journal"), ledger(folder + "/ledger") {}
+
+    std::string dir, contracts_db, decisions_db, usage_db, journal, ledger;
+};
+
+}  // namespace accord
