@@ -106,11 +106,14 @@ std::vector<Error> all_of(const std::vector<JudgedContract>& files, Member membe
 std::vector<JudgedContract> judge_files(const std::vector<std::string>& paths, const Config* config) {
     std::vector<JudgedContract> judged;
     for (const auto& path : paths) {
+        const auto before = judged.size();
         const auto files = toml_files_of(path);
         if (!files) judged.push_back(unreadable(path, files.error()));
         for (const auto& file : files.value_or(std::vector<std::string>()))
             if (file == path || std::filesystem::path(file).filename() != "accord.toml")
                 judged.push_back(judge_file(file, config));
+        if (judged.size() == before)
+            judged.push_back(unreadable(path, {"invalid", "there is no contract (*.toml) in this folder", path}));
     }
     return judged;
 }

@@ -23,6 +23,10 @@ using Run = std::function<int()>;
 /// Adds a subcommand to `app`, with its options and help; where it is chosen, `run` is set.
 using AddCommand = void (*)(CLI::App& app, Run& run);
 
+void add_validate(CLI::App& app, Run& run);
+void add_apply(CLI::App& app, Run& run);
+void add_contract(CLI::App& app, Run& run);
+
 /// One line on stderr, "accord: what"; of an error in an input file "file:line: what". Gives `refused`.
 int complain(const Error& error);
 int complain(const std::string& what);

@@ -10,7 +10,7 @@ namespace {
 
 using namespace accord;
 
-constexpr std::array<AddCommand, 0> commands{};
+constexpr std::array<AddCommand, 3> commands{add_validate, add_apply, add_contract};
 
 int run(int argc, char** argv) {
     CLI::App app{"Govern a Slurm GPU cluster by contract.", "accord"};

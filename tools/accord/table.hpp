@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,14 +11,24 @@
 
 namespace accord {
 
-/// Rows over named columns. A cell is a string, a number, a boolean or null.
+/// A string, a number, a boolean or null.
+using Cell = nlohmann::ordered_json;
+
+/// Null for an empty text.
+[[nodiscard]] inline Cell text_or_null(const std::string& text) { return text.empty() ? Cell() : Cell(text); }
+template <typename T>
+[[nodiscard]] Cell value_or_null(const std::optional<T>& value) {
+    return value ? Cell(*value) : Cell();
+}
+
+/// Rows over named columns.
 class Table {
 public:
     /// The columns' names are the members' names in JSON; people see them in capitals, with spaces for underscores.
     explicit Table(std::vector<std::string> columns);
 
     /// As many cells as there are columns.
-    void add(std::vector<nlohmann::ordered_json> cells);
+    void add(std::vector<Cell> cells);
     [[nodiscard]] std::size_t size() const { return rows_.size(); }
 
     /// Numbers to the right, null as "-".
@@ -27,7 +38,7 @@ public:
 
 private:
     std::vector<std::string> columns_;
-    std::vector<std::vector<nlohmann::ordered_json>> rows_;
+    std::vector<std::vector<Cell>> rows_;
 };
 
 }  // namespace accord
