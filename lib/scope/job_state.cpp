@@ -67,11 +67,11 @@ bool is_empty(int parent, const std::string& name) {
 
 std::string path_of(const NodePlace& place) { return fmt::format("{}/{}/{}", place.base, place.cluster, place.node); }
 
-Result<std::string> read_small(int folder, const char* name) {
-    constexpr std::size_t most = 256 * 1024;
+Result<std::string> read_record(int folder, const char* name) {
     const Fd file(openat(folder, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-    if (!file) return fail_errno(fmt::format("{}: cannot be opened", name));
-    std::string text(most, '\0');
+    struct stat about {};
+    if (!file || fstat(file.get(), &about) != 0) return fail_errno(fmt::format("{}: cannot be opened", name));
+    std::string text(static_cast<std::size_t>(about.st_size), '\0');
     const ssize_t size = read(file.get(), text.data(), text.size());
     if (size < 0) return fail_errno(fmt::format("{}: cannot be read", name));
     text.resize(static_cast<std::size_t>(size));
@@ -157,9 +157,10 @@ Result<void> NodeState::remove_start(const std::string& start) {
         return fail_errno(start + ": cannot remove the verdict");
     const std::string view = fmt::format("{}/{}/{}", path_of(place_), start, view_file);
     while (umount2(view.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) {}
-    if (const auto paths = read_small(folder->get(), private_file)) {
+    const auto is_alive = [&](const std::string& other) { return has(other); };
+    if (const auto paths = read_record(folder->get(), private_file)) {
         for (const std::string& path : lines_of(*paths))
-            if (auto removed = remove_private_dir(path, {place_.cluster, place_.node, start}); !removed) return removed;
+            if (auto removed = remove_private_dirs(path, {place_.cluster, place_.node, start}, is_alive); !removed) return removed;
     }
     return remove_tree(folder_.get(), start);
 }
@@ -205,7 +206,7 @@ Result<Fd> make_pin(int job_folder) {
 Result<JobRecord> read_job_record(const NodePlace& place, std::uint32_t job, int parent) {
     for (const std::string& from : {std::string(), fmt::format("/proc/{}/root", parent)}) {
         const auto folder = open_only_start(from + path_of(place), job);
-        const auto text = folder ? read_small(folder->get(), verdict_file) : tl::unexpected(folder.error());
+        const auto text = folder ? read_record(folder->get(), verdict_file) : tl::unexpected(folder.error());
         const auto verdict = text ? verdict_from_text(*text) : std::nullopt;
         if (!verdict) continue;
         if (!verdict->has_view) return JobRecord{*verdict, Fd()};

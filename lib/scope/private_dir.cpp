@@ -26,12 +26,6 @@ Result<Fd> restricted(Result<Fd> tree) {
     return tree;
 }
 
-Result<Fd> open_place(const std::string& path) {
-    Fd place(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!place) return fail_errno(fmt::format("{}: cannot be opened", path));
-    return place;
-}
-
 /// Whatever has the name is a leftover or a stranger's, who may write in a shared place: it is removed.
 Result<Fd> make_own_folder(int place, const std::string& name) {
     if (auto removed = remove_tree(place, name); !removed) return tl::unexpected(removed.error());
@@ -63,22 +57,18 @@ Result<Fd> make_private_dir(int place, const PrivateOwner& owner, const User& us
     return restricted(clone_tree(fresh->get()));
 }
 
-Result<void> remove_private_dir(const std::string& path, const PrivateOwner& owner) {
-    auto place = open_place(path);
-    if (!place) return tl::unexpected(place.error());
-    return remove_tree(place->get(), prefix_of(owner) + owner.start);
-}
-
-Result<void> sweep_private_dirs(const std::string& path, const PrivateOwner& owner,
-                                const std::function<bool(const std::string& start)>& is_alive) {
-    auto place = open_place(path);
-    if (!place) return tl::unexpected(place.error());
-    const auto names = names_in(place->get());
+Result<void> remove_private_dirs(const std::string& path, const PrivateOwner& owner,
+                                 const std::function<bool(const std::string& start)>& is_alive) {
+    const Fd place(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!place) return fail_errno(fmt::format("{}: cannot be opened", path));
+    const auto names = names_in(place.get());
     if (!names) return tl::unexpected(names.error());
     const std::string prefix = prefix_of(owner);
     for (const std::string& name : *names) {
-        if (!name.starts_with(prefix) || is_alive(name.substr(prefix.size()))) continue;
-        if (auto removed = remove_tree(place->get(), name); !removed) return removed;
+        if (!name.starts_with(prefix)) continue;
+        const std::string start = name.substr(prefix.size());
+        if (start != owner.start && is_alive(start)) continue;
+        if (auto removed = remove_tree(place.get(), name); !removed) return removed;
     }
     return {};
 }

@@ -25,11 +25,9 @@ struct PrivateOwner {
 /// A fresh folder of `user`, 0700, for `place` (O_PATH), as a detached mount: nosuid, nodev.
 [[nodiscard]] Result<Fd> make_private_dir(int place, const PrivateOwner& owner, const User& user);
 
-/// Removes the owner's folder from `path`, whose tasks have ended; success when there is none.
-[[nodiscard]] Result<void> remove_private_dir(const std::string& path, const PrivateOwner& owner);
-
-/// Removes from `path` the folders of this node's other starts for which `is_alive(start)` is false.
-[[nodiscard]] Result<void> sweep_private_dirs(const std::string& path, const PrivateOwner& owner,
-                                              const std::function<bool(const std::string& start)>& is_alive);
+/// Removes from `path` the owner's folder, and those that a crash left of the node's other starts: all for which
+/// `is_alive(start)` is false.
+[[nodiscard]] Result<void> remove_private_dirs(const std::string& path, const PrivateOwner& owner,
+                                               const std::function<bool(const std::string& start)>& is_alive);
 
 }  // namespace accord

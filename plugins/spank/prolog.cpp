@@ -33,8 +33,7 @@ Verdict not_governed() {
 
 class Prolog {
 public:
-    Prolog(const SlurmNode& node, const SlurmJob& job, NodeState& state, int folder)
-        : node_(node), job_(job), state_(state), folder_(folder) {}
+    Prolog(const SlurmNode& node, const SlurmJob& job, int folder) : node_(node), job_(job), folder_(folder) {}
 
     Verdict judge(const std::string& config_path) {
         const auto config = load_config(config_path);
@@ -97,9 +96,6 @@ private:
         if (!plan) return tl::unexpected(plan.error());
         const PrivateOwner owner{node_.cluster, node_.name, to_string(job_.start)};
         if (auto kept = record_private_dirs(folder_, scope.private_dirs); !kept) return kept;
-        for (const std::string& path : scope.private_dirs)
-            if (auto swept = sweep_private_dirs(path, owner, [&](const auto& start) { return state_.has(start); }); !swept)
-                log_error("leftovers stay: " + swept.error().what);
         const auto pin = make_pin(folder_);
         if (!pin) return tl::unexpected(pin.error());
         return make_view({std::move(*plan), std::move(*user), owner}, pin->get());
@@ -107,7 +103,6 @@ private:
 
     const SlurmNode& node_;
     const SlurmJob& job_;
-    NodeState& state_;
     int folder_;
 };
 
@@ -129,7 +124,7 @@ void prolog(const std::string& config_path) {
     auto state = NodeState::open(node->place());
     auto folder = state ? state->make(job->start) : tl::unexpected(state.error());
     if (!folder) return log_error(fmt::format("job {} no verdict: {}", to_string(job->start), folder.error().what));
-    const Verdict verdict = Prolog(*node, *job, *state, folder->get()).judge(config_path);
+    const Verdict verdict = Prolog(*node, *job, folder->get()).judge(config_path);
     log(job->start, verdict);
     if (auto kept = write_record(folder->get(), "verdict", to_text(verdict)); !kept)
         log_error(fmt::format("job {} no verdict: {}", to_string(job->start), kept.error().what));

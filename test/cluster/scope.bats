@@ -116,10 +116,11 @@ view'
     wait_for 60 nodes_idle
 }
 
-@test "what a crash left on a disk goes when the next job wants that folder" {
+@test "what a crash left on a disk goes with the next job that had that folder" {
     mkdir -p "/tmp/.accord:$(cluster):n1:9999.0/d/deep" "/tmp/.accord:$(cluster):n7:9999.0"
     run with_grant "$(usual)" srun --account=vision true
     assert_success
+    wait_for 30 nodes_clean
     [ ! -e "/tmp/.accord:$(cluster):n1:9999.0" ]
     rmdir "/tmp/.accord:$(cluster):n7:9999.0"
 }

@@ -56,9 +56,10 @@ TEST_CASE("On a disk a private folder is on that disk, behind root's") {
     CHECK((outer.st_mode & 07777) == 0700);
     CHECK(inner.st_uid == somebody.uid);
     CHECK((inner.st_mode & 07777) == 0700);
-    CHECK(remove_private_dir(disk.path(), owner).has_value());
+    const auto all_alive = [](const std::string&) { return true; };
+    CHECK(remove_private_dirs(disk.path(), owner, all_alive).has_value());
     CHECK_FALSE(disk.has(own_name));
-    CHECK(remove_private_dir(disk.path(), owner).has_value());
+    CHECK(remove_private_dirs(disk.path(), owner, all_alive).has_value());
 }
 
 TEST_CASE("On a tmpfs a private folder leaves no trace in it") {
@@ -87,13 +88,13 @@ TEST_CASE("What somebody put in a private folder's place goes") {
     CHECK(about.st_uid == somebody.uid);
 }
 
-TEST_CASE("Private folders of this node's dead starts are swept, and no others") {
+TEST_CASE("Private folders of this node's dead starts go too, and no others") {
     if (!is_root()) return;
     const Disk disk;
     for (const char* name : {"41.0", "43.1"})
         REQUIRE(make_private_dir(disk.open_place().get(), {"demo", "n1", name}, somebody).has_value());
     REQUIRE(make_private_dir(disk.open_place().get(), {"demo", "n11", "41.0"}, somebody).has_value());
-    REQUIRE(sweep_private_dirs(disk.path(), owner, [](const std::string& start) { return start == "43.1"; }).has_value());
+    REQUIRE(remove_private_dirs(disk.path(), owner, [](const std::string& start) { return start == "43.1"; }).has_value());
     CHECK_FALSE(disk.has("/.accord:demo:n1:41.0"));
     CHECK(disk.has("/.accord:demo:n1:43.1"));
     CHECK(disk.has("/.accord:demo:n11:41.0"));
