@@ -5,14 +5,17 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "policy/utc.hpp"
 #include "store/audit_decisions.hpp"
+#include "store/contracts_db.hpp"
 #include "store/decisions_db.hpp"
 #include "store/hash.hpp"
 #include "store/journal_lines.hpp"
@@ -53,30 +56,87 @@ Result<void> add_journal_heads(const std::string& dir, std::uint32_t controller,
     return {};
 }
 
-Result<ChainReport> verify_actions(const UsageDb& db) {
-    const auto actions = db.actions();
-    if (!actions) return tl::unexpected(actions.error());
-    ChainReport report{"action", actions->size(), {}, {}, {}, {}};
-    if (actions->empty()) return report;
-    report.first = std::to_string(actions->front().id);
-    report.last = std::to_string(actions->back().id);
+Result<void> add_last_action(const StorePaths& paths, std::vector<ChainHead>& heads) {
+    const auto db = open_if_there<UsageDb>(paths.usage_db);
+    if (!db) return tl::unexpected(db.error());
+    if (!*db) return {};
+    const auto last = (*db)->last_action();
+    if (!last) return tl::unexpected(last.error());
+    if (*last) heads.push_back({"action", (*last)->id, (*last)->hash});
+    return {};
+}
+
+Result<void> add_last_event(const StorePaths& paths, std::vector<ChainHead>& heads) {
+    const auto db = open_if_there<ContractsDb>(paths.contracts_db);
+    if (!db) return tl::unexpected(db.error());
+    if (!*db) return {};
+    const auto events = (*db)->events();
+    if (!events) return tl::unexpected(events.error());
+    if (!events->empty())
+        heads.push_back({"contract_event", static_cast<std::uint64_t>(events->back().id), events->back().hash});
+    return {};
+}
+
+/// A chain whose records are numbered from 1 without a gap; `noun` is what a record is called.
+template <typename Record>
+ChainReport verify_numbered(const std::string& chain, const std::string& noun, const std::vector<Record>& records) {
+    ChainReport report{chain, records.size(), {}, {}, {}, {}};
+    if (records.empty()) return report;
+    report.first = std::to_string(records.front().id);
+    report.last = std::to_string(records.back().id);
     std::uint64_t number = 0;
     std::string hash{no_hash};
-    for (const auto& action : *actions) {
-        const auto id = std::to_string(action.id);
-        if (action.id != number + 1) {
-            const auto missing = std::to_string(number + 1);
-            report.fault = {FaultKind::missing, missing, fmt::format("action {} is not there", missing)};
-        } else if (hash_of(action) != action.hash) {
-            report.fault = {FaultKind::altered, id, fmt::format("action {} does not have the hash that it names", id)};
-        } else if (action.prev_hash != hash) {
-            report.fault = {FaultKind::altered, id, fmt::format("action {} does not follow the one before it", id)};
+    for (const auto& record : records) {
+        const auto id = std::to_string(record.id), expected = std::to_string(++number);
+        if (id != expected) {
+            report.fault = {FaultKind::missing, expected, fmt::format("{} {} is not there", noun, expected)};
+        } else if (hash_of(record) != record.hash) {
+            report.fault = {FaultKind::altered, id, fmt::format("{} {} does not have the hash that it names", noun, id)};
+        } else if (record.prev_hash != hash) {
+            report.fault = {FaultKind::altered, id, fmt::format("{} {} does not follow the one before it", noun, id)};
         }
         if (report.fault) return report;
-        number = action.id;
-        hash = action.hash;
+        hash = record.hash;
     }
     return report;
+}
+
+Result<void> verify_actions(const StorePaths& paths, std::vector<ChainReport>& reports) {
+    const auto db = open_if_there<UsageDb>(paths.usage_db);
+    if (!db) return tl::unexpected(db.error());
+    if (!*db) return {};
+    const auto actions = (*db)->actions();
+    if (!actions) return tl::unexpected(actions.error());
+    reports.push_back(verify_numbered("action", "action", *actions));
+    return {};
+}
+
+/// Whether each event's contract still has the text whose hash the event names (R20).
+Result<void> check_texts(const ContractsDb& db, const std::vector<ContractEvent>& events, ChainReport& report) {
+    std::map<std::pair<std::string, std::uint32_t>, std::string> hashes;
+    for (const auto& event : events) {
+        const auto version = std::pair(event.contract, event.version);
+        if (!hashes.contains(version)) {
+            const auto text = db.text(event.contract, event.version);
+            if (!text) return tl::unexpected(text.error());
+            hashes[version] = *text ? blake2b_hex(**text) : "";
+        }
+        if (report.fault || event.contract_hash.empty() || hashes[version] == event.contract_hash) continue;
+        report.fault = {FaultKind::altered, std::to_string(event.id),
+                        fmt::format("the text of {} version {} is not the one that event {} names", event.contract,
+                                    event.version, event.id)};
+    }
+    return {};
+}
+
+Result<void> verify_contract_events(const StorePaths& paths, std::vector<ChainReport>& reports) {
+    const auto db = open_if_there<ContractsDb>(paths.contracts_db);
+    if (!db) return tl::unexpected(db.error());
+    if (!*db) return {};
+    const auto events = (*db)->events();
+    if (!events) return tl::unexpected(events.error());
+    reports.push_back(verify_numbered("contract_event", "event", *events));
+    return check_texts(**db, *events, reports.back());
 }
 
 /// The decisions' chains of all controllers, journal and database side by side.
@@ -110,20 +170,17 @@ Result<void> verify_decisions(const StorePaths& paths, std::vector<ChainReport>&
     return {};
 }
 
-/// The hash of a chain's record by number; empty when it is not there.
-Result<std::string> hash_at(const StorePaths& paths, const ChainHead& head) {
-    if (head.chain == "action") {
-        const auto db = open_if_there<UsageDb>(paths.usage_db);
-        if (!db) return tl::unexpected(db.error());
-        if (!*db) return std::string();
-        const auto action = (*db)->action(head.number);
-        if (!action) return tl::unexpected(action.error());
-        return *action ? (*action)->hash : std::string();
-    }
-    const auto controller_text = head.chain.substr(head.chain.find('-') + 1);
-    const auto id = decision_id_from(fmt::format("{}-{}", controller_text, head.number));
-    if (!head.chain.starts_with("journal-") || !id) return fail("invalid", fmt::format("{}: there is no such chain", head.chain));
-    auto lines = JournalLines::open(paths.journal, id->controller);
+/// The hash of the record `number` among those of a numbered chain; empty when it is not there.
+template <typename Record>
+std::string hash_among(const std::vector<Record>& records, std::uint64_t number) {
+    for (const auto& record : records)
+        if (static_cast<std::uint64_t>(record.id) == number) return record.hash;
+    return {};
+}
+
+/// The same for a decision, in the journal or else in decisions.db.
+Result<std::string> decision_hash(const StorePaths& paths, const DecisionId& id) {
+    auto lines = JournalLines::open(paths.journal, id.controller);
     if (!lines) return tl::unexpected(lines.error());
     JournalLine line;
     auto more = lines->next(line);
@@ -133,9 +190,30 @@ Result<std::string> hash_at(const StorePaths& paths, const ChainHead& head) {
     const auto db = open_if_there<DecisionsDb>(paths.decisions_db);
     if (!db) return tl::unexpected(db.error());
     if (!*db) return std::string();
-    const auto rows = (*db)->query({.id = *id});
+    const auto rows = (*db)->query({.id = id});
     if (!rows) return tl::unexpected(rows.error());
     return rows->empty() ? std::string() : rows->front().hash;
+}
+
+/// The hash of the record that a head names, as it is now; empty when it is not there.
+Result<std::string> hash_at(const StorePaths& paths, const ChainHead& head) {
+    if (head.chain == "action") {
+        const auto db = open_if_there<UsageDb>(paths.usage_db);
+        if (!db) return tl::unexpected(db.error());
+        const auto actions = *db ? (*db)->actions() : std::vector<ActionRecord>{};
+        if (!actions) return tl::unexpected(actions.error());
+        return hash_among(*actions, head.number);
+    }
+    if (head.chain == "contract_event") {
+        const auto db = open_if_there<ContractsDb>(paths.contracts_db);
+        if (!db) return tl::unexpected(db.error());
+        const auto events = *db ? (*db)->events() : std::vector<ContractEvent>{};
+        if (!events) return tl::unexpected(events.error());
+        return hash_among(*events, head.number);
+    }
+    const auto id = decision_id_from(fmt::format("{}-{}", head.chain.substr(head.chain.find('-') + 1), head.number));
+    if (!head.chain.starts_with("journal-") || !id) return fail("invalid", fmt::format("{}: there is no such chain", head.chain));
+    return decision_hash(paths, *id);
 }
 
 Result<void> check_head(const StorePaths& paths, const ChainHead& head, std::vector<ChainReport>& reports) {
@@ -183,13 +261,8 @@ Result<std::vector<ChainHead>> chain_heads(const StorePaths& paths) {
     for (const auto controller : *controllers)
         if (const auto added = add_journal_heads(paths.journal, controller, heads); !added)
             return tl::unexpected(added.error());
-    const auto usage = open_if_there<UsageDb>(paths.usage_db);
-    if (!usage) return tl::unexpected(usage.error());
-    if (*usage) {
-        const auto last = (*usage)->last_action();
-        if (!last) return tl::unexpected(last.error());
-        if (*last) heads.push_back({"action", (*last)->id, (*last)->hash});
-    }
+    if (const auto added = add_last_action(paths, heads); !added) return tl::unexpected(added.error());
+    if (const auto added = add_last_event(paths, heads); !added) return tl::unexpected(added.error());
     return heads;
 }
 
@@ -213,13 +286,8 @@ Result<std::vector<ChainHead>> heads_from(const std::string& line) {
 Result<std::vector<ChainReport>> verify_chains(const StorePaths& paths, const std::vector<ChainHead>& heads) {
     std::vector<ChainReport> reports;
     if (const auto done = verify_decisions(paths, reports); !done) return tl::unexpected(done.error());
-    const auto usage = open_if_there<UsageDb>(paths.usage_db);
-    if (!usage) return tl::unexpected(usage.error());
-    if (*usage) {
-        auto report = verify_actions(**usage);
-        if (!report) return tl::unexpected(report.error());
-        reports.push_back(std::move(*report));
-    }
+    if (const auto done = verify_actions(paths, reports); !done) return tl::unexpected(done.error());
+    if (const auto done = verify_contract_events(paths, reports); !done) return tl::unexpected(done.error());
     for (const auto& head : heads)
         if (const auto checked = check_head(paths, head, reports); !checked) return tl::unexpected(checked.error());
     return reports;

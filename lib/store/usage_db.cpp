@@ -162,13 +162,6 @@ std::vector<UsageInterval> read_intervals(SQLite::Database& db, const std::strin
 struct UsageDb::State {
     std::string path;
     SQLite::Database db;
-
-    Result<std::optional<ActionRecord>> first_action(const std::string& rest) {
-        return database_guard(path, [&]() -> Result<std::optional<ActionRecord>> {
-            auto found = read_actions(db, rest);
-            return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
-        });
-    }
 };
 
 UsageDb::UsageDb(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -234,12 +227,11 @@ Result<std::vector<ActionRecord>> UsageDb::actions(std::optional<std::uint32_t> 
     });
 }
 
-Result<std::optional<ActionRecord>> UsageDb::action(std::uint64_t id) const {
-    return state_->first_action(fmt::format(" WHERE id = {}", id));
-}
-
 Result<std::optional<ActionRecord>> UsageDb::last_action() const {
-    return state_->first_action(" ORDER BY id DESC LIMIT 1");
+    return database_guard(state_->path, [&]() -> Result<std::optional<ActionRecord>> {
+        auto found = read_actions(state_->db, " ORDER BY id DESC LIMIT 1");
+        return found.empty() ? std::nullopt : std::optional(std::move(found.front()));
+    });
 }
 
 Result<void> UsageDb::put_intervals(const std::vector<UsageInterval>& intervals) {

@@ -60,7 +60,6 @@ public:
     [[nodiscard]] Result<void> set_outcome(std::uint64_t action, const std::string& outcome);
     /// By number.
     [[nodiscard]] Result<std::vector<ActionRecord>> actions(std::optional<std::uint32_t> job_id = {}) const;
-    [[nodiscard]] Result<std::optional<ActionRecord>> action(std::uint64_t id) const;
     [[nodiscard]] Result<std::optional<ActionRecord>> last_action() const;
 
     /// Inserts or replaces by (job_id, restart, start), in one transaction.

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "catch.hpp"
+#include "store/contracts_db.hpp"
 #include "store/decisions_db.hpp"
 #include "store/records.hpp"
 #include "store/usage_db.hpp"
@@ -21,7 +22,7 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-/// A store in which five decisions were made and loaded, and three actions taken.
+/// A store in which a contract was applied twice, five decisions were made and loaded, and three actions taken.
 class Evidence {
 public:
     Evidence() : paths_(dir_.path()) {
@@ -29,6 +30,8 @@ public:
         load();
         auto usage = UsageDb::open(paths_.usage_db, UsageDb::Open::read_write);
         REQUIRE(usage);
+        apply_contract(4);
+        apply_contract(8);
         for (int i = 0; i < 3; ++i) REQUIRE(usage->begin_action(Action{.job_id = 17u, .contract = "vision/gpu"}, new_year_s));
     }
 
@@ -42,6 +45,20 @@ public:
         return files.back();
     }
 
+    void apply_contract(Gpus guaranteed) {
+        Config config;
+        config.pools.push_back({"gpu", "gpu-lend", "auto", {{"a100", 16}}});
+        config.governance = {{}, false, 0};
+        Contract contract;
+        contract.account = "vision";
+        contract.partition = "gpu";
+        contract.valid_until_s = new_year_s + 86400;
+        contract.capacity["a100"].guaranteed = guaranteed;
+        auto db = ContractsDb::open(paths_.contracts_db, ContractsDb::Open::read_write);
+        REQUIRE(db);
+        REQUIRE(db->apply({{"vision.toml", "guaranteed = " + std::to_string(guaranteed), contract}}, config,
+                          {1000, 1001, "gpu-ops"}, new_year_s));
+    }
     void write_decisions(int count, std::int64_t time_s = new_year_s) {
         auto writer = JournalWriter::open(paths_.journal, 0);
         REQUIRE(writer);
@@ -126,10 +143,11 @@ void replace(std::string& text, const std::string& what, const std::string& with
 TEST_CASE("an untouched store is consistent, chain by chain") {
     const Evidence evidence;
     const auto reports = evidence.verify(evidence.heads());
-    REQUIRE(reports.size() == 3);
+    REQUIRE(reports.size() == 4);
     CHECK(reports[0].chain == "journal-0");
     CHECK(reports[1].chain == "decisions-0");
     CHECK(reports[2].chain == "action");
+    CHECK(reports[3].chain == "contract_event");
     for (const auto& report : reports) {
         INFO(report.chain);
         CHECK_FALSE(report.fault);
@@ -140,6 +158,7 @@ TEST_CASE("an untouched store is consistent, chain by chain") {
     CHECK(reports[0].last == "0-5");
     CHECK(reports[1].records == 5);
     CHECK(reports[2].last == "3");
+    CHECK(reports[3].last == "4");
 }
 
 TEST_CASE("a folder without any store has no records and no faults") {
@@ -347,6 +366,30 @@ TEST_CASE("every change to the actions is named") {
         evidence.edit_database(path, "DELETE FROM action_record WHERE id = 3");
         CHECK(evidence.faults().empty());
         CHECK(evidence.faults(heads) == "action: truncated 2: it ends at 2, the head names 3\n");
+    }
+}
+
+TEST_CASE("every change to a contract's events and texts is named") {
+    Evidence evidence;
+    const auto& path = evidence.paths().contracts_db;
+    SECTION("a column") {
+        evidence.edit_database(path, "UPDATE event_record SET who = 'vision-pi' WHERE id = 2");
+        CHECK(evidence.faults() == "contract_event: altered 2: event 2 does not have the hash that it names\n");
+    }
+    SECTION("a row that is gone") {
+        evidence.edit_database(path, "DELETE FROM event_record WHERE id = 3");
+        CHECK(evidence.faults() == "contract_event: missing 3: event 3 is not there\n");
+    }
+    SECTION("the text that was agreed to") {
+        evidence.edit_database(path, "UPDATE contract_version SET text = 'guaranteed = 16' WHERE version = 2");
+        CHECK(evidence.faults() ==
+              "contract_event: altered 3: the text of vision/gpu version 2 is not the one that event 3 names\n");
+    }
+    SECTION("the last event, by a head") {
+        const auto heads = evidence.heads();
+        evidence.edit_database(path, "DELETE FROM event_record WHERE id = 4");
+        CHECK(evidence.faults().empty());
+        CHECK(evidence.faults(heads) == "contract_event: truncated 3: it ends at 3, the head names 4\n");
     }
 }
 
