@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "report/story.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "policy/classify.hpp"
+#include "policy/utc.hpp"
+
+namespace accord {
+namespace {
+
+/// The researcher's line without the prefix that it had on the terminal.
+std::string bare(const std::string& message) {
+    constexpr std::string_view prefix = "accord: ";
+    return message.starts_with(prefix) ? message.substr(prefix.size()) : message;
+}
+
+std::string mode_note(const DecisionRow& row) {
+    return row.mode == "observe" ? " (observe mode: recorded, not enforced)" : "";
+}
+
+StoryEvent tell(const DecisionRow& row) {
+    const auto verdict = row.cls.empty() ? row.verdict : row.verdict + ", " + row.cls;
+    const bool submission = row.kind == "submission";
+    const auto who = submission ? fmt::format("{} submitted it as account {} to partition {}", row.user,
+                                              row.account.empty() ? "(none)" : row.account, row.partition)
+                                : std::string("a change to it was judged");
+    return {utc_from(row.time).value_or(0), submission ? "decision" : "modification",
+            fmt::format("{}; decision {}: {}: {}{}", who, row.id, verdict, bare(row.message), mode_note(row))};
+}
+
+StoryEvent tell(const ActionRecord& action) {
+    const auto move = action.from_class && action.to_class && action.from_class != action.to_class
+                          ? fmt::format(" from {} to {}", to_string(*action.from_class), to_string(*action.to_class))
+                          : std::string();
+    const auto reason = action.reason.empty() ? "" : fmt::format(" ({})", action.reason);
+    const auto outcome = action.outcome.empty() ? "its outcome is not on record" : action.outcome;
+    return {action.time_s, "action", fmt::format("accordd, action {}: {}{}{}: {}", action.id, action.action, move, reason, outcome)};
+}
+
+StoryEvent start_of(const UsageInterval& interval) {
+    const auto again = interval.restart == 0 ? "" : fmt::format(" again (restart {})", interval.restart);
+    return {interval.start_s, "start",
+            fmt::format("it started{}, {}, with {}", again, to_string(interval.cls), describe(interval.gpus))};
+}
+
+StoryEvent end_of(const UsageInterval& interval, const StoryInput& input) {
+    StoryEvent event{*interval.end_s, "end", {}};
+    const auto ran = span_text(*interval.end_s - interval.start_s);
+    if (interval.ended != "preempted") {
+        event.text = fmt::format("it ended after {}: {}", ran, interval.ended.empty() ? "how is not on record" : interval.ended);
+        return event;
+    }
+    event.text = fmt::format("it was preempted after {}", ran);
+    if (interval.beneficiary_job) {
+        event.text += fmt::format(" for job {}", *interval.beneficiary_job);
+        const auto contract = input.contracts_of_jobs.find(*interval.beneficiary_job);
+        if (contract != input.contracts_of_jobs.end())
+            event.text += fmt::format(", which took back GPUs of {}'s guarantee", contract->second);
+    }
+    return event;
+}
+
+/// "2 of its 8 guaranteed a100 are free" for each type that the job asks for.
+std::string room_for(const Present& present) {
+    std::string text;
+    for (const auto& [type, count] : present.ask) {
+        const auto found = present.contract->capacity.find(type);
+        const Gpus guaranteed = found == present.contract->capacity.end() ? 0 : found->second.guaranteed;
+        text += fmt::format("{}{} of its {} guaranteed {} are free", text.empty() ? "" : ", ",
+                            headroom_of(*present.contract, present.claims, type), guaranteed, type);
+        if (found != present.contract->capacity.end() && found->second.borrow_limit)
+            text += fmt::format(" and {} of {} that it may borrow are in use",
+                                excess_of(*present.contract, present.claims, type), *found->second.borrow_limit);
+    }
+    return text;
+}
+
+std::string queued_state(const Present& present) {
+    if (!present.contract)
+        return fmt::format("it is queued for {}, but there is no contract of {} in its pool any more",
+                           describe(present.ask), present.job.account);
+    const auto borrows = may_borrow(*present.contract, present.job.type, present.job.requeueable);
+    const auto until = borrows ? "headroom or room within the borrow limit" : "headroom, since it could not be requeued";
+    const auto user_hold = present.job.hold == Hold::user ? "; its own user holds it as well" : "";
+    return fmt::format("it is queued (held by accordd) for {} of {}: {}; it is released as soon as there is {}{}",
+                       describe(present.ask), present.contract->key(), room_for(present), until, user_hold);
+}
+
+std::string pending_state(const Present& present) {
+    const auto& job = present.job;
+    if (present.cls == JobClass::queued) return queued_state(present);
+    if (job.hold == Hold::user) return fmt::format("it is {} and held by its user", to_string(present.cls));
+    if (job.hold == Hold::admin) return fmt::format("it is {} and held by an administrator", to_string(present.cls));
+    if (!job.eligible && job.begin_s > 0)
+        return fmt::format("it is {} and waits for its begin time {} or for a dependency", to_string(present.cls),
+                           utc_text(job.begin_s));
+    if (!job.eligible) return fmt::format("it is {} and waits for a dependency", to_string(present.cls));
+    if (present.cls == JobClass::guaranteed || present.cls == JobClass::exempt)
+        return fmt::format("it is {} and waits in Slurm's queue: it starts when nodes that fit are free, or as soon as Slurm "
+                           "has preempted borrowed jobs on them", to_string(present.cls));
+    return "it is borrowed and waits in Slurm's queue for GPUs that nobody needs";
+}
+
+}  // namespace
+
+std::vector<StoryEvent> story_of(const StoryInput& input) {
+    std::vector<StoryEvent> events;
+    for (const auto& row : input.decisions) events.push_back(tell(row));
+    for (const auto& action : input.actions) events.push_back(tell(action));
+    for (const auto& interval : input.intervals) {
+        events.push_back(start_of(interval));
+        if (interval.end_s) events.push_back(end_of(interval, input));
+    }
+    std::stable_sort(events.begin(), events.end(),
+                     [](const auto& left, const auto& right) { return left.time_s < right.time_s; });
+    return events;
+}
+
+std::string present_state(const Present& present) {
+    switch (present.job.state) {
+        case JobState::pending: return pending_state(present);
+        case JobState::running:
+            return fmt::format("it is running, {}, with {}, since {}", to_string(present.cls),
+                               describe(present.job.allocated), utc_text(present.job.start_s));
+        case JobState::suspended: return fmt::format("it is suspended and holds {}", describe(present.job.allocated));
+        case JobState::completing: return "it is completing and still holds its GPUs";
+        case JobState::ended: break;
+    }
+    switch (present.job.ending) {
+        case Ending::completed: return "it has completed";
+        case Ending::failed: return "it has failed";
+        case Ending::cancelled: return "it was cancelled";
+        case Ending::preempted: return "it was preempted, and could not be requeued";
+        case Ending::none: break;
+    }
+    return "it has ended";
+}
+
+}  // namespace accord
