@@ -199,6 +199,20 @@ void check_pools(const Config& config, Report& report) {
     }
 }
 
+/// Words that are recorded only, of keys whose other words are in force.
+void warn_of_words(const Config& config, Report& report) {
+    if (config.durability == "power")
+        report.warn(
+            report.line_of("store.durability"), "store.durability",
+            "\"power\" is recorded; in this version a decision survives a crash of slurmctld, not of the machine");
+    for (std::size_t i = 0; i < config.pools.size(); ++i) {
+        const auto key = fmt::format("pool[{}].reclaim", i);
+        if (config.pools[i].reclaim == "live")
+            report.warn(report.line_of(key), key,
+                        "\"live\" is recorded; in this version Slurm picks the victims (R13)");
+    }
+}
+
 void check_priority_classes(const Config& config, Report& report) {
     std::set<std::string> taken;
     for (std::size_t i = 0; i < config.priority_classes.size(); ++i) {
@@ -238,6 +252,7 @@ JudgedConfig judge_config(const std::string& text, const std::string& path) {
     read_table(*tree, config_schema(config), judged.report);
     check_pools(config, judged.report);
     check_priority_classes(config, judged.report);
+    warn_of_words(config, judged.report);
     if (judged.report.errors.empty()) judged.config = std::move(config);
     return judged;
 }

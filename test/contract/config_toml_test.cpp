@@ -2,6 +2,7 @@
 #include "contract/config_toml.hpp"
 
 #include "catch.hpp"
+#include "contract/read_file.hpp"
 
 using namespace accord;
 
@@ -151,4 +152,46 @@ TEST_CASE("a file that is not there is an error that names it") {
     const auto config = load_config("/nonexistent/accord.toml");
     REQUIRE_FALSE(config);
     CHECK(one_line(config.error()) == "/nonexistent/accord.toml: cannot read: No such file or directory");
+}
+
+TEST_CASE("the example accord.toml sets every key, to its default where it has one") {
+    const auto text = read_text_file(ACCORD_SRCDIR "/etc/accord.toml", Links::refuse);
+    REQUIRE(text);
+    const auto judged = judge_config(*text, "accord.toml");
+    REQUIRE(judged.config);
+    Config unused;
+    for (const auto& key : config_schema(unused).keys) {
+        auto path = key.path;
+        if (const auto list = path.find("[]"); list != std::string::npos) path.insert(list + 1, "0");
+        if (path.ends_with(".*")) path.replace(path.size() - 1, 1, "a100");
+        INFO(path);
+        CHECK(judged.report.lines.contains(path));
+    }
+    const auto plain = judge_config("cluster = \"demo\"\n", "accord.toml").config;
+    REQUIRE(plain);
+    CHECK(judged.config->exempt_users == plain->exempt_users);
+    CHECK(judged.config->munge_socket == plain->munge_socket);
+    CHECK(judged.config->interval_ms == plain->interval_ms);
+    CHECK(judged.config->settle_s == plain->settle_s);
+    CHECK(judged.config->accordd_socket == plain->accordd_socket);
+    CHECK(judged.config->metrics == plain->metrics);
+    CHECK(judged.config->node.scope_roots == plain->node.scope_roots);
+    CHECK(judged.config->node.scrub == plain->node.scrub);
+    CHECK(judged.config->governance.acknowledgements == plain->governance.acknowledgements);
+    CHECK(judged.config->governance.review_grace_s == plain->governance.review_grace_s);
+}
+
+TEST_CASE("settings that are recorded only are named by a warning") {
+    const auto judged = judge_config(whole, "accord.toml");
+    std::string lines;
+    for (const auto& warning : judged.report.warnings) lines += one_line(warning) + "\n";
+    CHECK(lines ==
+          "accord.toml:6: auditor_group: recorded, not enforced by this version\n"
+          "accord.toml:16: accordd.socket: recorded, not enforced by this version\n"
+          "accord.toml:17: accordd.metrics: recorded, not enforced by this version\n"
+          "accord.toml:21: node.scrub: recorded, not enforced by this version\n"
+          "accord.toml:30: pool.shards_per_gpu: recorded, not enforced by this version\n"
+          "accord.toml:37: governance.review_grace: recorded, not enforced by this version\n"
+          "accord.toml:9: store.durability: \"power\" is recorded; in this version a decision survives a crash of "
+          "slurmctld, not of the machine\n");
 }

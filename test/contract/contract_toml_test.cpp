@@ -186,6 +186,18 @@ TEST_CASE("every key that is set and not in force is named by a warning") {
           "x.toml:24: budget.gpu_hours: recorded, not enforced by this version\n");
 }
 
+TEST_CASE("the example contracts are valid together on the cluster of the example accord.toml") {
+    const auto config = load_config(source_dir() / "etc/accord.toml");
+    REQUIRE(config);
+    std::vector<JudgedContract> files;
+    for (const auto& path : in_order(source_dir() / "contracts", ".toml")) files.push_back(judge(path, &*config));
+    judge_together(files, &*config, {});
+    CHECK(lines_of(errors_of(files)).empty());
+    CHECK(files.size() == 4);
+    for (const auto& file : files)
+        if (file.report.path != "reference.toml") CHECK(lines_of(file.report.warnings).empty());
+}
+
 TEST_CASE("the reference of every key is a valid contract and leaves no key out") {
     const auto text = text_of(source_dir() / "contracts/reference.toml");
     const auto config = site();
@@ -206,4 +218,20 @@ TEST_CASE("the reference of every key is a valid contract and leaves no key out"
         INFO(key.path);
         CHECK(set.contains(key.path));
     }
+}
+
+TEST_CASE("the manual explains every key") {
+    const auto explained = [](const Schema& schema, const std::string& page) {
+        const auto text = text_of(source_dir() / "doc" / page);
+        for (const auto& key : schema.keys) {
+            auto name = key.path.ends_with(".*") ? key.path.substr(0, key.path.size() - 2) : key.path;
+            name = name.substr(name.rfind('.') + 1);
+            INFO(page + ": " + name);
+            CHECK(text.find("*" + name + "*") != std::string::npos);
+        }
+    };
+    Contract contract;
+    explained(contract_schema(contract, {}), "accord-contract.5.scd");
+    Config config;
+    explained(config_schema(config), "accord.toml.5.scd");
 }

@@ -28,7 +28,7 @@ TEST_CASE("a contract with every key comes back from the store's form as it was"
     const auto again = contract_from_json(json);
     REQUIRE(again);
     CHECK(to_json(*again) == json);
-    CHECK(again->key() == "vision-lab/gpu");
+    CHECK(again->key() == "reference-lab/gpu");
     CHECK(again->purpose == contract.purpose);
     CHECK(again->valid_until_s == contract.valid_until_s);
     CHECK(again->owners.cost_center == "CC-1001");

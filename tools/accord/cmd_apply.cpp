@@ -162,6 +162,7 @@ int apply(const Options& options) {
     if (!input.config && input.errors.empty()) return complain(site_config().error());
     if (!input.config) return input.report() ? done : refused;
     const auto config = *input.config;
+    input.warnings.clear();  // accord validate gives those of accord.toml
     judge_on_this_machine(input.files, config, std::time(nullptr));
     const auto actor = current_actor();
     const auto owner = become_store_owner(config);
