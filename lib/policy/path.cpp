@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Plain string comparison; no file is looked at.
 #include "policy/path.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Folders opened from folder to folder, each checked to be root's alone; files replaced whole.
 #include "scope/job_state.hpp"
 
 #include <fcntl.h>
@@ -160,7 +161,8 @@ Result<void> NodeState::remove_start(const std::string& start) {
     const auto is_alive = [&](const std::string& other) { return has(other); };
     if (const auto paths = read_record(folder->get(), private_file)) {
         for (const std::string& path : lines_of(*paths))
-            if (auto removed = remove_private_dirs(path, {place_.cluster, place_.node, start}, is_alive); !removed) return removed;
+            if (auto removed = remove_private_dirs(path, {place_.cluster, place_.node, start}, is_alive); !removed)
+                return removed;
     }
     return remove_tree(folder_.get(), start);
 }
@@ -185,9 +187,9 @@ Result<void> write_record(int job_folder, const char* name, std::string_view tex
     const Fd file(openat(job_folder, draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
     if (!file) return fail_errno(fmt::format("{}: cannot be written", name));
     const ssize_t written = write(file.get(), text.data(), text.size());
-    if (written < 0) return fail_errno(fmt::format("{}: cannot be written", name));
-    if (static_cast<std::size_t>(written) != text.size()) return fail_errno(fmt::format("{}: cannot be written", name), ENOSPC);
-    if (renameat(job_folder, draft.c_str(), job_folder, name) != 0) return fail_errno(fmt::format("{}: cannot be written", name));
+    if (written >= 0 && static_cast<std::size_t>(written) != text.size()) errno = ENOSPC;
+    if (written != static_cast<ssize_t>(text.size()) || renameat(job_folder, draft.c_str(), job_folder, name) != 0)
+        return fail_errno(fmt::format("{}: cannot be written", name));
     return {};
 }
 

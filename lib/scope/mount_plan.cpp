@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Sorts the wishes of a contract and of Slurm by path, and leaves out what would change nothing.
 #include "scope/mount_plan.hpp"
 
 #include <map>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// The kernel's calls for detached mounts, each with its error.
 #include "scope/mounts.hpp"
 
 #include <fcntl.h>

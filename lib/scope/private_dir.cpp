@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Makes and removes private folders in places where strangers may write.
 #include "scope/private_dir.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// A verdict as lines of text, with a last one that says it is whole.
 #include "scope/verdict.hpp"
 
 #include <algorithm>

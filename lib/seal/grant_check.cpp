@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// The checks in the order of what they reveal: the sealer first, then whose grant it is, then its date.
 #include "seal/grant_check.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// A walk along a path that keeps every folder open behind it.
 #include "sys/beneath.hpp"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// readdir and openat with their errors.
 #include "sys/folder.hpp"
 
 #include <dirent.h>

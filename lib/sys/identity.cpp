@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Effective ids and groups, taken and given back in the order in which that is allowed.
 #include "sys/identity.hpp"
 
 #include <grp.h>

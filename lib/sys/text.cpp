@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Escapes byte by byte.
 #include "sys/text.hpp"
 
 #include <fmt/format.h>

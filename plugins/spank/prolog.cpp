@@ -67,8 +67,9 @@ private:
         auto grant = grant_from_json(sealed->payload);
         // Who sealed it comes first: what a stranger sealed need not be a grant at all.
         if (!grant && sealed->uid == node_.slurm_user) return grant;
-        if (auto checked = check_grant(grant.value_or(Grant{}), sealed->uid, node_.slurm_user, job, std::time(nullptr)); !checked)
-            return tl::unexpected(checked.error());
+        const auto checked =
+            check_grant(grant.value_or(Grant{}), sealed->uid, node_.slurm_user, job, std::time(nullptr));
+        if (!checked) return tl::unexpected(checked.error());
         return grant;
     }
 

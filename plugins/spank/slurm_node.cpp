@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Reads Slurm's own configuration structure and slurmd's environment; asks nobody.
 #include "slurm_node.hpp"
 
 #include <dlfcn.h>

@@ -24,7 +24,7 @@ using namespace accord::spank;
 std::string config_path(int count, char** arguments) {
     constexpr std::string_view key = "conf=";
     for (int i = 0; i < count; ++i)
-        if (const std::string_view argument = arguments[i]; argument.starts_with(key)) return std::string(argument.substr(key.size()));
+        if (std::string_view(arguments[i]).starts_with(key)) return arguments[i] + key.size();
     return ACCORD_SYSCONFDIR "/accord.toml";
 }
 

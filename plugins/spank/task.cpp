@@ -21,8 +21,8 @@ bool in_view = false;  // of this task's process, between its two hooks
 
 Result<std::uint32_t> job_of(spank_t spank) {
     std::uint32_t id = 0;
-    if (spank_get_item(spank, S_JOB_ID, &id) != ESPANK_SUCCESS) return fail("unavailable", "Slurm does not say which job it is");
-    return id;
+    if (spank_get_item(spank, S_JOB_ID, &id) == ESPANK_SUCCESS) return id;
+    return fail("unavailable", "Slurm does not say which job it is");
 }
 
 Result<User> user_of_task(spank_t spank) {
@@ -42,7 +42,8 @@ Result<void> act_on(const JobRecord& record, spank_t spank) {
     for (const auto& [name, value] : record.verdict.context)
         if (spank_setenv(spank, name.c_str(), value.c_str(), 1) != ESPANK_SUCCESS)
             return fail("io", fmt::format("{}: cannot be set for the task", name));
-    if (record.verdict.no_new_privs && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return fail_errno("no_new_privs: cannot be set");
+    if (record.verdict.no_new_privs && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+        return fail_errno("no_new_privs: cannot be set");
     if (!record.verdict.has_view) return {};
     const auto user = user_of_task(spank);
     if (!user) return tl::unexpected(user.error());
