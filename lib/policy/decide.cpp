@@ -234,14 +234,14 @@ Decision decide_unavailable(OnUnavailable what, const JobRequest& request, const
     if (!request.partitions.empty()) decision.partition = request.partitions.front();
     if (what == OnUnavailable::reject && request.uid != 0)
         return rejected(std::move(decision), Reason::store_unavailable,
-                        refusal(fmt::format("there is no policy to judge this job by ({}): try again later, or ask the "
+                        refusal(fmt::format("no decision can be made and kept now ({}): try again later, or ask the "
                                             "cluster's administrators",
                                             why),
                                 Reason::store_unavailable));
     decision.verdict = Verdict::admitted;
     decision.cls = JobClass::exempt;
     decision.reason = Reason::store_unavailable;
-    decision.message = fmt::format("accord: exempt: there is no policy to judge this job by ({})", why);
+    decision.message = fmt::format("accord: exempt: no decision can be made and kept now ({})", why);
     return decision;
 }
 

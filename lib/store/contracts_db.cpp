@@ -374,7 +374,9 @@ std::vector<ContractChange> changes_of(const std::vector<StoredContract>& stored
 }
 
 Result<ContractsDb> ContractsDb::open(const std::string& path, Open how) {
-    auto db = open_database(path, how == Open::read_write ? DbOpen::read_write : DbOpen::read_only, schema);
+    DbSchema wanted = schema;
+    if (how == Open::read_only_at_once) wanted.read_timeout_ms = 0;
+    auto db = open_database(path, how == Open::read_write ? DbOpen::read_write : DbOpen::read_only, wanted);
     if (!db) return tl::unexpected<Error>(db.error());
     return ContractsDb(std::unique_ptr<State>(new State{path, std::move(*db)}));
 }

@@ -104,7 +104,11 @@ struct ResolvedMembers {
 
 class ContractsDb {
 public:
-    enum class Open { read_only, read_write };
+    enum class Open {
+        read_only,
+        read_only_at_once,  ///< as read_only, but never waits for a writer: it may be "unavailable" during a commit
+        read_write,
+    };
     /// read_write makes the file (0640) and migrates it. Refuses a network file system and a damaged file, with the
     /// reason. A reader does not wait out a writer that keeps the file locked: "unavailable" after a quarter of a
     /// second, which is longer than a commit takes.

@@ -472,7 +472,7 @@ TEST_CASE("without a policy a job is rejected, or let through as the site wishes
     CHECK(decision.verdict == Verdict::rejected);
     CHECK(decision.reason == Reason::store_unavailable);
     CHECK(decision.message ==
-          "accord: there is no policy to judge this job by (accord.toml:3: bad key): try again later, or ask the "
+          "accord: no decision can be made and kept now (accord.toml:3: bad key): try again later, or ask the "
           "cluster's administrators [store_unavailable]");
     decision = decide_unavailable(OnUnavailable::admit, batch("gres:gpu:1"), "contracts.db is damaged", noon);
     CHECK(decision.verdict == Verdict::admitted);

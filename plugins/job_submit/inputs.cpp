@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "inputs.hpp"
+
+#include "store/json_text.hpp"
+
+namespace accord {
+namespace {
+
+/// Members that are set, and no others.
+class Inputs {
+public:
+    explicit Inputs(fmt::memory_buffer& to) : to_(to), object_(to) {}
+
+    void set(std::string_view key, const std::string& value) {
+        if (!value.empty()) object_.string(key, value);
+    }
+    void set(std::string_view key, const std::optional<std::string>& value) {
+        if (value) object_.string(key, *value);
+    }
+    void set(std::string_view key, const std::optional<std::int64_t>& value) {
+        if (value) object_.value(key, *value);
+    }
+    void set(std::string_view key, bool value) {
+        if (value) object_.value(key, true);
+    }
+    void list(std::string_view key, const std::vector<std::string>& values) {
+        if (values.empty()) return;
+        object_.name(key);
+        to_.push_back('[');
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            if (i != 0) to_.push_back(',');
+            append_json_string(to_, values[i]);
+        }
+        to_.push_back(']');
+    }
+    void gpus(std::string_view key, const GpuVector& gpus) {
+        if (gpus.empty()) return;
+        object_.name(key);
+        append_gpus(to_, gpus);
+    }
+    [[nodiscard]] JsonObject& object() { return object_; }
+    void end() { object_.end(); }
+
+private:
+    fmt::memory_buffer& to_;
+    JsonObject object_;
+};
+
+const char* to_string(PriorityChange change) {
+    switch (change) {
+        case PriorityChange::none: return "";
+        case PriorityChange::hold: return "hold";
+        case PriorityChange::release: return "release";
+        case PriorityChange::set: return "set";
+    }
+    return "";
+}
+
+void add_ask(Inputs& inputs, const GpuAsk& ask) {
+    inputs.set("tres_per_job", ask.tres_per_job);
+    inputs.set("tres_per_node", ask.tres_per_node);
+    inputs.set("tres_per_socket", ask.tres_per_socket);
+    inputs.set("tres_per_task", ask.tres_per_task);
+    inputs.set("min_nodes", ask.min_nodes);
+    inputs.set("max_nodes", ask.max_nodes);
+    inputs.set("num_tasks", ask.num_tasks);
+    inputs.set("ntasks_per_node", ask.ntasks_per_node);
+    inputs.set("ntasks_per_socket", ask.ntasks_per_socket);
+    inputs.set("ntasks_per_tres", ask.ntasks_per_tres);
+    inputs.set("cpus_per_task", ask.cpus_per_task);
+    inputs.set("min_cpus", ask.min_cpus);
+    inputs.set("sockets_per_node", ask.sockets_per_node);
+    inputs.set("required_nodes", ask.required_nodes);
+    inputs.set("min_cpus_per_node", ask.min_cpus_per_node);
+    inputs.set("mem_per_node_mb", ask.mem_per_node_mb);
+    inputs.set("mem_per_cpu_mb", ask.mem_per_cpu_mb);
+    inputs.set("cpus_per_tres", ask.cpus_per_tres);
+    inputs.set("mem_per_tres", ask.mem_per_tres);
+    inputs.set("whole_node", ask.whole_node);
+    inputs.set("job_size", ask.job_size);
+}
+
+void add_array(Inputs& inputs, const std::optional<ArraySpec>& array) {
+    if (!array) return;
+    inputs.set("array", array->indices);
+    inputs.set("array_tasks", std::optional(array->tasks));
+    inputs.set("array_limit", array->limit);
+}
+
+void add_claims(Inputs& inputs, const ContractClaims& claims) {
+    inputs.gpus("guaranteed", claims.guaranteed);
+    inputs.gpus("borrowed", claims.borrowed);
+}
+
+void add_job(Inputs& inputs, const JobView& job) {
+    inputs.set("account", job.account);
+    inputs.set("partition", job.partition);
+    inputs.set("type", std::string(to_string(job.type)));
+    inputs.set("pending", job.state == JobState::pending);
+    inputs.set("held", job.hold != Hold::none);
+    inputs.set("requeue", job.requeueable);
+    inputs.set("time_limit_min", job.time_limit_min);
+    add_array(inputs, job.array);
+    add_ask(inputs, job.gpus);
+}
+
+void add_change(Inputs& inputs, const Change& change) {
+    inputs.set("new_priority", std::string(to_string(change.priority)));
+    inputs.set("new_partition", change.partition);
+    inputs.set("new_account", change.account);
+    inputs.set("new_admin_comment", change.admin_comment);
+    inputs.set("new_work_dir", change.work_dir);
+    inputs.set("new_std_out", change.std_out);
+    inputs.set("new_std_err", change.std_err);
+    inputs.set("new_std_in", change.std_in);
+    inputs.list("asks", change.asks);
+}
+
+}  // namespace
+
+std::string inputs_of(const JobRequest& request, const ContractClaims& claims) {
+    fmt::memory_buffer text;
+    Inputs inputs(text);
+    inputs.set("account", request.account);
+    inputs.list("partitions", request.partitions);
+    inputs.set("type", std::string(to_string(request.type)));
+    add_array(inputs, request.array);
+    inputs.set("array_malformed", request.array_malformed);
+    add_ask(inputs, request.gpus);
+    inputs.set("time_limit_min", request.time_limit_min);
+    inputs.set("requeue", request.requeueable);
+    inputs.set("held", request.held);
+    inputs.set("work_dir", request.work_dir);
+    inputs.set("std_out", request.std_out);
+    inputs.set("std_err", request.std_err);
+    inputs.set("std_in", request.std_in);
+    inputs.set("login_env", request.login_env);
+    if (request.spank_env_bytes != 0) inputs.object().value("spank_env_bytes", request.spank_env_bytes);
+    add_claims(inputs, claims);
+    inputs.end();
+    return fmt::to_string(text);
+}
+
+std::string inputs_of(const Modification& modification, const ContractClaims& claims) {
+    fmt::memory_buffer text;
+    Inputs inputs(text);
+    inputs.set("job", modification.job_name);
+    inputs.object().value("caller", modification.caller_uid);
+    inputs.set("operator", modification.by_operator);
+    if (modification.job) add_job(inputs, *modification.job);
+    add_change(inputs, modification.change);
+    add_claims(inputs, claims);
+    inputs.end();
+    return fmt::to_string(text);
+}
+
+}  // namespace accord
