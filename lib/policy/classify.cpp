@@ -9,10 +9,10 @@ namespace {
 
 /// The first type that the pool or the contract could never give a task; empty when none.
 std::optional<std::string> never_given(const ClassifyInput& input) {
-    for (const auto& [type, gpus] : input.ask_min)
-        if (gpus > amount_of(input.pool->gpus, type)) return type;
-    for (const auto& [type, gpus] : input.ask_max)
-        if (gpus > most_ever(*input.contract->contract, *input.pool, type, input.may_borrow)) return type;
+    for (const auto& [type, gpus] : *input.per_task)
+        if (gpus.min > amount_of(input.pool->gpus, type)) return type;
+    for (const auto& [type, gpus] : *input.per_task)
+        if (gpus.max > most_ever(*input.contract->contract, *input.pool, type, input.may_borrow)) return type;
     return std::nullopt;
 }
 
@@ -75,9 +75,11 @@ Gpus most_ever(const Contract& contract, const PoolConfig& pool, const std::stri
     return std::min(saturating_add(guaranteed, borrowable), amount_of(pool.gpus, type));
 }
 
-std::int64_t most_tasks(const Contract& contract, const PoolConfig& pool, const GpuVector& per_task, bool may_borrow) {
+std::int64_t most_tasks(const Contract& contract, const PoolConfig& pool, const GpuIntervals& per_task,
+                        bool may_borrow) {
     std::int64_t tasks = gpus_max;
-    for (const auto& [type, gpus] : per_task) tasks = std::min(tasks, most_ever(contract, pool, type, may_borrow) / gpus);
+    for (const auto& [type, gpus] : per_task)
+        if (gpus.max != 0) tasks = std::min(tasks, most_ever(contract, pool, type, may_borrow) / gpus.max);
     return tasks;
 }
 

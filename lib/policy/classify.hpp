@@ -17,9 +17,9 @@ struct ClassifyInput {
     const PolicyContract* contract = nullptr;
     const PoolConfig* pool = nullptr;
     const ContractClaims* claims = nullptr;
-    GpuVector ask;      ///< the claim if admitted: maxima, times the concurrent tasks of an array
-    GpuVector ask_min;  ///< fewest GPUs of one task: what the pool must be able to give
-    GpuVector ask_max;  ///< most GPUs of one task: what the contract must be able to hold
+    GpuVector ask;  ///< the claim if admitted: maxima, times the concurrent tasks of an array
+    /// Of one task: the pool must be able to give the fewest, the contract to hold the most.
+    const GpuIntervals* per_task = nullptr;
     bool may_borrow = true;  ///< R6
 };
 
@@ -54,8 +54,8 @@ struct Classification {
                                        const ContractClaims& claims, const GpuVector& ask);
 
 /// R7: the most tasks, of `per_task` GPUs each, that the contract could ever hold at once: guarantee plus borrow limit,
-/// at most the pool; with `may_borrow` false the guarantee alone. gpus_max where `per_task` is no GPU.
-[[nodiscard]] std::int64_t most_tasks(const Contract& contract, const PoolConfig& pool, const GpuVector& per_task,
+/// at most the pool; with `may_borrow` false the guarantee alone. gpus_max where a task takes no GPU.
+[[nodiscard]] std::int64_t most_tasks(const Contract& contract, const PoolConfig& pool, const GpuIntervals& per_task,
                                       bool may_borrow);
 
 }  // namespace accord

@@ -51,10 +51,18 @@ private:
         if (!found.without_prefix.empty())
             say("{}: \"{}\" has no \"gres:\" or \"gres/\" before it, so Slurm takes no GPU from it", option,
                 found.without_prefix);
-        for (const auto& [type, gpus] : found.gpus) types_.insert(type);
+        names_gpus_ = names_gpus_ || !found.gpus.empty();
         shared_ = shared_ || found.shared;
         malformed_ = malformed_ || found.malformed;
         return found;
+    }
+
+    /// The types that any field names; "" for GPUs of no named type.
+    [[nodiscard]] std::set<std::string> types() const {
+        std::set<std::string> named;
+        for (const auto* field : {&per_job_, &per_node_, &per_task_, &per_socket_})
+            for (const auto& [type, gpus] : field->gpus) named.insert(type);
+        return named;
     }
 
     [[nodiscard]] bool whole_nodes() const { return ask_.whole_node || (shape_ != nullptr && shape_->exclusive); }
@@ -65,7 +73,7 @@ private:
         if (shared_) return "shards or MPS";
         if (!per_socket_.gpus.empty()) return "GPUs per socket";
         if (ask_.ntasks_per_tres && *ask_.ntasks_per_tres > 0) return "tasks per GPU";
-        if (!types_.empty() && ask_.job_size) return "a list of node counts";
+        if (names_gpus_ && ask_.job_size) return "a list of node counts";
         return {};
     }
 
@@ -83,7 +91,7 @@ private:
             if (amount_of(per_job_.gpus, type) == 0) count_per_node(type, gpus);
         for (const auto& [type, gpus] : per_task_.gpus)
             if (!count_per_task(type, gpus)) return count_everything("GPUs per task without a number of tasks");
-        if (types_.empty())
+        if (!names_gpus_)
             say("the request names no GPU");
         else
             count_what_is_left_unusable();
@@ -130,8 +138,9 @@ private:
     void count_whole_nodes() {
         if (shape_ == nullptr) return count_everything("whole nodes, whose GPUs are not known yet");
         std::vector<const NodeShape*> nodes;
+        const auto asked = types();
         for (const auto& node : shape_->nodes)
-            if (suits(node)) nodes.push_back(&node);
+            if (has_all(node, asked)) nodes.push_back(&node);
         std::set<std::string> held;
         for (const auto* node : nodes)
             for (const auto& [type, gpus] : node->gpus) held.insert(type);
@@ -142,14 +151,15 @@ private:
         say("whole nodes: every GPU of {} makes {}", nodes_text(nodes_.most), describe(maxima(result_.gpus)));
     }
 
-    [[nodiscard]] bool suits(const NodeShape& node) const {
-        return std::all_of(types_.begin(), types_.end(), [&](const auto& type) { return gpus_on(node, type) > 0; });
+    static bool has_all(const NodeShape& node, const std::set<std::string>& asked) {
+        return std::all_of(asked.begin(), asked.end(), [&](const auto& type) { return gpus_on(node, type) > 0; });
     }
 
     void count_everything(const std::string& why) {
         result_.exact = false;
-        if (types_.empty()) types_.insert("");
-        for (const auto& type : types_) widen(type, 0, every_gpu(type));
+        auto asked = types();
+        if (asked.empty()) asked.insert("");
+        for (const auto& type : asked) widen(type, 0, every_gpu(type));
         say("{}: counted as every GPU of {}, which makes {}", why, nodes_text(nodes_.most),
             describe(maxima(result_.gpus)));
     }
@@ -244,8 +254,7 @@ private:
     const PoolConfig& pool_;
     const Explain explain_;
     TresGpus per_job_, per_node_, per_task_, per_socket_;
-    std::set<std::string> types_;
-    bool shared_ = false, malformed_ = false;
+    bool names_gpus_ = false, shared_ = false, malformed_ = false;
     NodeRange nodes_;
     GpuCount result_;
 };

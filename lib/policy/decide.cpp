@@ -2,6 +2,7 @@
 #include "policy/decide.hpp"
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,15 +24,15 @@ struct Submission {
     std::int64_t now_s;
 };
 
-using Partitions = std::vector<std::string>;
+using Partitions = std::span<const std::string>;
 
 /// R1: what the request names, or the default; empty when neither is known.
 Partitions partitions_of(const ClusterShape& shape, const JobRequest& request) {
     if (!request.partitions.empty()) return request.partitions;
-    return shape.default_partition ? Partitions{*shape.default_partition} : Partitions{};
+    return shape.default_partition ? Partitions(&*shape.default_partition, 1) : Partitions{};
 }
 
-bool touches_pool(const Config& config, const Partitions& partitions) {
+bool touches_pool(const Config& config, Partitions partitions) {
     if (partitions.empty()) return !config.pools.empty();
     return std::any_of(partitions.begin(), partitions.end(), [&](const auto& partition) {
         return config.pool_of(partition) != nullptr || config.pool_lending_in(partition) != nullptr;
@@ -60,7 +61,7 @@ std::int64_t concurrent_tasks(const JobRequest& request) { return request.array 
 
 // R3.
 
-Decision exempted(const Submission& submission, const Partitions& partitions) {
+Decision exempted(const Submission& submission, Partitions partitions) {
     auto decision = blank(submission);
     const auto& config = submission.policy.config();
     for (const auto& partition : partitions) {
@@ -85,7 +86,7 @@ Decision exempted(const Submission& submission, const Partitions& partitions) {
 // R1.
 
 /// Why the partitions as named cannot be judged one by one.
-std::optional<Refusal> objection_to(const Config& config, const Partitions& partitions) {
+std::optional<Refusal> objection_to(const Config& config, Partitions partitions) {
     if (partitions.empty())
         return Refusal{Reason::store_unavailable,
                        refusal("no partition is named, and the default one is not known yet: name one with --partition, "
@@ -112,7 +113,8 @@ std::optional<Refusal> objection_to(const Config& config, const Partitions& part
 // One pool.
 
 /// R7: an array that claims more than its contract could ever hold runs fewer tasks at once.
-std::optional<std::int64_t> fitting_limit(const Application& application, const GpuVector& per_task, bool may_borrow) {
+std::optional<std::int64_t> fitting_limit(const Application& application, const GpuIntervals& per_task,
+                                          bool may_borrow) {
     if (!application.request.array) return std::nullopt;
     const auto most = most_tasks(application.terms(), application.pool, per_task, may_borrow);
     return most > 0 && application.request.array->concurrent() > most ? std::optional(most) : std::nullopt;
@@ -133,8 +135,7 @@ Rewrite rewrite_for(const Submission& submission, const Application& application
 
 Decision refused_as_impossible(Decision decision, const Application& application, const ContractClaims& claims,
                                const std::string& type, bool may_borrow) {
-    auto body = impossibility(application.terms(), application.pool, claims, type, application.count.gpus.at(type),
-                              may_borrow);
+    auto body = impossibility(application.terms(), application.pool, claims, type, decision.gpus.at(type), may_borrow);
     if (application.request.array) body += " a task";
     body += ", or ask " + whom_to_ask(application.policy.config(), &application.terms());
     if (!application.count.exact) body += " (counted high: " + application.count.steps.back() + ")";
@@ -148,11 +149,9 @@ Decision classified(Decision decision, const Submission& submission, const Appli
     const auto& claims = submission.ledger.of(decision.contract);
     const bool borrows = may_borrow(terms, request.type, request.requeueable);
 
-    ClassifyInput input{application.contract, &application.pool, &claims, {}, {}, maxima(decision.gpus), borrows};
-    for (const auto& [type, gpus] : decision.gpus)
-        if (gpus.min != 0) input.ask_min[type] = gpus.min;
-    const auto limit = fitting_limit(application, input.ask_max, borrows);
-    input.ask = times(input.ask_max, limit.value_or(concurrent_tasks(request)));
+    const auto limit = fitting_limit(application, decision.gpus, borrows);
+    ClassifyInput input{application.contract, &application.pool, &claims, {}, &decision.gpus, borrows};
+    input.ask = times(maxima(decision.gpus), limit.value_or(concurrent_tasks(request)));
 
     const auto classification = classify(input);
     if (classification.verdict == Verdict::rejected)
@@ -181,9 +180,9 @@ Decision judge(const Submission& submission, const PoolConfig& pool) {
         decision.contract = application.terms().key();
         decision.contract_version = application.contract->version;
     }
-    decision.gpus = application.count.gpus;
-    if (auto refused = authorize(application))
-        return rejected(std::move(decision), refused->reason, std::move(refused->message));
+    auto refused = authorize(application);
+    decision.gpus = std::move(application.count.gpus);
+    if (refused) return rejected(std::move(decision), refused->reason, std::move(refused->message));
     return classified(std::move(decision), submission, application);
 }
 
@@ -193,7 +192,7 @@ int rank_of(const Decision& decision) {
     return decision.cls == JobClass::guaranteed ? 0 : decision.cls == JobClass::borrowed ? 1 : 2;
 }
 
-Decision best_of(const Submission& submission, const Partitions& partitions) {
+Decision best_of(const Submission& submission, Partitions partitions) {
     std::optional<Decision> best;
     for (const auto& partition : partitions) {
         auto decision = judge(submission, *submission.policy.config().pool_of(partition));

@@ -38,11 +38,12 @@ bool PolicyContract::active_at(std::int64_t now_s) const {
     return state == ContractState::active && contract->valid_from_s <= now_s && now_s <= contract->valid_until_s;
 }
 
-Policy::Policy(Config config, std::vector<PolicyContract> contracts, std::map<std::uint32_t, std::string> user_names,
+Policy::Policy(Config config, std::vector<PolicyContract> contracts,
+               const std::map<std::uint32_t, std::string>& user_names,
                std::vector<std::uint32_t> exempt_uids)
     : config_(std::move(config)),
       contracts_(std::move(contracts)),
-      user_names_(std::move(user_names)),
+      user_names_(user_names.begin(), user_names.end()),
       exempt_uids_(std::move(exempt_uids)) {
     std::sort(exempt_uids_.begin(), exempt_uids_.end());
     by_key_.reserve(contracts_.size());

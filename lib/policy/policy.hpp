@@ -49,8 +49,8 @@ struct ContractKeyEqual {
 /// Cheap to keep by shared_ptr, costly to copy: pass it by reference.
 class Policy {
 public:
-    Policy(Config config, std::vector<PolicyContract> contracts, std::map<std::uint32_t, std::string> user_names,
-           std::vector<std::uint32_t> exempt_uids);
+    Policy(Config config, std::vector<PolicyContract> contracts,
+           const std::map<std::uint32_t, std::string>& user_names, std::vector<std::uint32_t> exempt_uids);
 
     [[nodiscard]] const Config& config() const { return config_; }
     /// Null when there is none. `account` must be in lower case.
@@ -68,7 +68,7 @@ private:
     std::vector<PolicyContract> contracts_;
     std::unordered_map<std::string, std::size_t, ContractKeyHash, ContractKeyEqual> by_key_;
     std::unordered_multimap<std::uint32_t, std::size_t> by_member_;
-    std::map<std::uint32_t, std::string> user_names_;
+    std::unordered_map<std::uint32_t, std::string> user_names_;
     std::vector<std::uint32_t> exempt_uids_;
 };
 

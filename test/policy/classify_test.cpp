@@ -18,6 +18,12 @@ struct Case {
     bool may_borrow = true;
 };
 
+GpuIntervals exactly(const GpuVector& gpus) {
+    GpuIntervals intervals;
+    for (const auto& [type, count] : gpus) intervals[type] = {count, count};
+    return intervals;
+}
+
 Classification classified(const Case& one) {
     const auto contract = in_force(contract_for("vision-lab", one.guaranteed, one.borrow_limit), {});
     const auto pool = pool_named("gpu", {{"a100", 16}});
@@ -26,7 +32,8 @@ Classification classified(const Case& one) {
     if (one.borrowed != 0) claims.borrowed = {{"a100", one.borrowed}};
     GpuVector ask;
     if (one.ask != 0) ask = {{"a100", one.ask}};
-    return classify({&contract, &pool, &claims, ask, ask, ask, one.may_borrow});
+    const auto per_task = exactly(ask);
+    return classify({&contract, &pool, &claims, ask, &per_task, one.may_borrow});
 }
 
 }  // namespace
@@ -86,7 +93,10 @@ TEST_CASE("a job of two types is guaranteed only if both fit") {
     const auto contract = in_force(terms, {});
     const auto pool = pool_named("gpu", {{"a100", 16}, {"v100", 16}});
     const ContractClaims claims;
-    const auto answer = [&](const GpuVector& ask) { return classify({&contract, &pool, &claims, ask, ask, ask, true}); };
+    const auto answer = [&](const GpuVector& ask) {
+        const auto per_task = exactly(ask);
+        return classify({&contract, &pool, &claims, ask, &per_task, true});
+    };
     CHECK(answer({{"a100", 8}, {"v100", 2}}).cls == JobClass::guaranteed);
     CHECK(answer({{"a100", 9}, {"v100", 2}}).cls == JobClass::borrowed);
     CHECK(answer({{"a100", 9}, {"v100", 2}}).type == "a100");
@@ -123,10 +133,10 @@ TEST_CASE("the site factor falls with the excess of borrowed jobs") {
 
 TEST_CASE("the most tasks of an array are what guarantee and borrow limit give, within the pool") {
     const auto pool = pool_named("gpu", {{"a100", 16}});
-    const GpuVector two{{"a100", 2}};
+    const auto two = exactly({{"a100", 2}});
     CHECK(most_tasks(contract_for("vision-lab", 8, 4), pool, two, true) == 6);
     CHECK(most_tasks(contract_for("vision-lab", 8, 4), pool, two, false) == 4);
     CHECK(most_tasks(contract_for("vision-lab", 8), pool, two, true) == 8);
     CHECK(most_tasks(contract_for("vision-lab", 8, 4), pool, {}, true) == gpus_max);
-    CHECK(most_tasks(contract_for("vision-lab", 8, 4), pool, {{"v100", 1}}, true) == 0);
+    CHECK(most_tasks(contract_for("vision-lab", 8, 4), pool, exactly({{"v100", 1}}), true) == 0);
 }
