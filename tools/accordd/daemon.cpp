@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <filesystem>
 #include <utility>
 
@@ -24,20 +23,18 @@ constexpr auto shape_every = std::chrono::seconds(10);
 constexpr int most_rounds = 3;
 constexpr std::size_t most_actions = 200;
 
-std::int64_t wall_s() { return std::time(nullptr); }
-
 }  // namespace
 
-Daemon::Daemon(PolicyWatch policy, Cluster& cluster, std::string host)
-    : policy_(std::move(policy)), cluster_(&cluster), host_(std::move(host)) {}
+Daemon::Daemon(PolicyWatch policy, Cluster& cluster, std::string host, Clocks clocks)
+    : policy_(std::move(policy)), cluster_(&cluster), host_(std::move(host)), clocks_(std::move(clocks)) {}
 
 std::string Daemon::path(const char* file) const { return policy_.config().store_dir + "/" + file; }
 
 Result<void> Daemon::pass() {
-    pass_began_ = Clock::now();
+    pass_began_ = clocks_.steady();
     std::optional<std::string> slurm_user;
     if (settings_) slurm_user = settings_->slurm_user;
-    policy_.refresh(troubles_, slurm_user, wall_s());
+    policy_.refresh(troubles_, slurm_user, clocks_.wall_s());
     if (auto checked = check_settings(); !checked) return checked;
     if (!settings_ || !open_books()) return {};
     // Act on the list of an earlier pass: by now the plugin counts with the snapshot that was made of it.
@@ -47,7 +44,7 @@ Result<void> Daemon::pass() {
         recorded = read_journal();
     }
     // After the list the journal again: it then has the decision of every job that the list shows.
-    if (pace_.due(Clock::now()) && fetch() && read_journal()) take_stock();
+    if (pace_.due(clocks_.steady()) && fetch() && read_journal()) take_stock();
     return {};
 }
 
@@ -90,7 +87,7 @@ bool Daemon::open_books() {
         return false;
     }
     troubles_.end("usage.db");
-    Resolver resolver(ledger.resolved_through, ledger.counted, Clock::now());
+    Resolver resolver(ledger.resolved_through, ledger.counted, clocks_.steady());
     books_ = std::make_unique<Books>(std::move(*feed), std::move(*usage), std::move(resolver), UsageMeter(*open),
                                      *cluster_);
     return true;
@@ -105,11 +102,11 @@ Books::Books(JournalFeed feed_, UsageDb usage_, Resolver resolver_, UsageMeter m
 
 bool Daemon::read_journal() {
     const bool first = std::exchange(books_->fresh, false);
-    const auto now_s = wall_s();
+    const auto now_s = clocks_.wall_s();
     return books_->feed.advance(troubles_, [&](const JournalRecord& record) {
         // What was there before accordd was has its age by its own time, a second less for the part that it leaves out.
         const auto age_s = first ? std::max<std::int64_t>(now_s - record.decision.time_s - 1, 0) : 0;
-        note(record, Clock::now(), std::chrono::seconds(age_s));
+        note(record, clocks_.steady(), std::chrono::seconds(age_s));
     });
 }
 
@@ -124,7 +121,7 @@ void Daemon::note(const JournalRecord& record, Clock::time_point read, Clock::du
 }
 
 bool Daemon::fetch() {
-    const auto began = Clock::now();
+    const auto began = clocks_.steady();
     if (began >= shape_due_ || !listing_) {
         auto shape = cluster_->shape();
         if (!shape) {
@@ -135,20 +132,20 @@ bool Daemon::fetch() {
         shape_due_ = began + shape_every;
         compare_pools();
     }
-    const auto list_began = Clock::now();
+    const auto list_began = clocks_.steady();
     auto jobs = cluster_->jobs();
     if (!jobs) {
         troubles_.begin("slurmctld", jobs.error());
         return false;
     }
     troubles_.end("slurmctld");
-    pace_.took(began, Clock::now(), std::chrono::milliseconds(policy_.config().interval_ms));
+    pace_.took(began, clocks_.steady(), std::chrono::milliseconds(policy_.config().interval_ms));
     if (!listing_) listing_.emplace();
     listing_->governed.clear();
     listing_->acted_on = true;
     if (*jobs) listing_->jobs = std::move(**jobs);
     listing_->began = list_began;
-    listing_->taken_s = wall_s();
+    listing_->taken_s = clocks_.wall_s();
     return true;
 }
 
@@ -255,7 +252,7 @@ void Daemon::act() {
     if (listing_->facts_changed && !govern()) return;
     std::set<std::uint32_t> tried;
     for (int round = 0; round < most_rounds; ++round)
-        if (!act_once(tried, wall_s())) return;
+        if (!act_once(tried, clocks_.wall_s())) return;
 }
 
 /// False when there is no more to do now. A plan that the plugin calls stale is made again if the journal shows what
@@ -289,8 +286,14 @@ std::vector<Action> Daemon::planned(const std::set<std::uint32_t>& tried, std::i
         if (!tried.contains(job_id) && !books_->actor.resting(job_id, now_s)) candidates.push_back(governed);
     }
     auto actions = plan(policy_.policy(), shape_, candidates, all_claims(books_->ledger, books_->resolver), now_s);
-    if (!settings_->prolog_at_allocation)
-        std::erase_if(actions, [](const Action& action) { return action.kind != ActionKind::hold; });
+    // Until the next snapshot the plugin counts a promoted job in both classes: a release to the excess that it frees
+    // would be stale now.
+    std::set<std::string> promoted;
+    std::erase_if(actions, [&](const Action& action) {
+        if (action.kind == ActionKind::hold) return false;
+        if (action.kind == ActionKind::promote) promoted.insert(action.contract);
+        return !settings_->prolog_at_allocation || (action.to == JobClass::borrowed && promoted.contains(action.contract));
+    });
     if (actions.size() > most_actions) actions.resize(most_actions);
     return actions;
 }

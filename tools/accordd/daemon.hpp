@@ -4,9 +4,12 @@
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,10 +51,16 @@ struct Listing {
     bool acted_on = true;
 };
 
+/// Where the time comes from.
+struct Clocks {
+    std::function<Clock::time_point()> steady = Clock::now;
+    std::function<std::int64_t()> wall_s = [] { return std::int64_t{std::time(nullptr)}; };
+};
+
 class Daemon {
 public:
     /// `host` is this host's name; `cluster` must outlive the daemon.
-    Daemon(PolicyWatch policy, Cluster& cluster, std::string host);
+    Daemon(PolicyWatch policy, Cluster& cluster, std::string host, Clocks clocks = {});
 
     /// One pass. Its steps are in the order that doc/ledger.md argues for. Whatever fails is logged, kept and tried again
     /// in a later pass; an error is returned only where accordd must not go on.
@@ -83,6 +92,7 @@ private:
     PolicyWatch policy_;
     Cluster* cluster_;
     std::string host_;
+    Clocks clocks_;
     Troubles troubles_;
     std::optional<ClusterSettings> settings_;
     Clock::time_point settings_due_{};

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// accordd's passes over a model of slurmctld, with the real engine in the hooks and real stores between them.
+#include <filesystem>
+
+#include "catch.hpp"
+#include "model.hpp"
+
+using namespace accord;
+using namespace accord::test;
+
+namespace {
+
+std::vector<Contract> one(Gpus guaranteed, std::optional<Gpus> borrow_limit = {}) {
+    return {contract_for("vision-lab", guaranteed, borrow_limit)};
+}
+
+Gpus guaranteed(const ContractClaims& claims) { return amount_of(claims.guaranteed, "a100"); }
+Gpus borrowed(const ContractClaims& claims) { return amount_of(claims.borrowed, "a100"); }
+
+}  // namespace
+
+TEST_CASE("A pending borrowed job is promoted when headroom appears") {
+    Model model(one(4));
+    const auto first = model.submit(4), second = model.submit(4);
+    CHECK(model.job(second).partition == "gpu-lend");
+    model.follow();
+    CHECK(model.job(second).partition == "gpu-lend");
+    CHECK(model.updates == 0);
+
+    model.end(first);
+    model.follow();
+    CHECK(model.job(second).partition == "gpu");
+    CHECK(model.job(second).admin_comment == "accord:v1 decision=0-2");
+    CHECK(guaranteed(model.counted()) == 4);
+    CHECK(borrowed(model.counted()) == 0);
+    const auto actions = model.actions();
+    REQUIRE(actions.size() == 1);
+    CHECK(actions[0].action == "promote");
+    CHECK(actions[0].outcome == "done");
+}
+
+TEST_CASE("A queued job is released to borrowed or guaranteed as room appears, and never released by its owner") {
+    Model model(one(4, 4));
+    const auto first = model.submit(4), second = model.submit(4), third = model.submit(4), fourth = model.submit(4);
+    CHECK(model.job(third).hold == Hold::user);
+    CHECK_FALSE(model.user_change(third, PriorityChange::release));
+    model.follow();
+    CHECK(model.job(third).hold == Hold::admin);
+    CHECK(model.ledger_file().queued == std::set<std::uint64_t>{3, 4});
+    CHECK_FALSE(model.user_change(third, PriorityChange::release));
+
+    model.start(second);
+    model.end(first);
+    model.follow();
+    CHECK(model.job(third).hold == Hold::none);
+    CHECK(model.job(third).partition == "gpu");
+    model.end(second);
+    model.follow();
+    CHECK(model.job(fourth).hold == Hold::none);
+    CHECK(model.job(fourth).partition == "gpu-lend");
+    CHECK(guaranteed(model.counted()) == 4);
+    CHECK(borrowed(model.counted()) == 4);
+    CHECK(model.ledger_file().queued.empty());
+}
+
+TEST_CASE("A hold that the owner asks for while the job is queued is left when it is released") {
+    Model model(one(4, 0));
+    const auto first = model.submit(4), second = model.submit(4);
+    model.follow();
+    CHECK(model.job(second).hold == Hold::admin);
+    CHECK(model.user_change(second, PriorityChange::hold));
+    model.end(first);
+    model.follow();
+    CHECK(model.job(second).hold == Hold::user);
+    CHECK(model.job(second).partition == "gpu");
+    CHECK(guaranteed(model.counted()) == 4);
+    CHECK(model.user_change(second, PriorityChange::release));
+    model.follow();
+    CHECK(model.job(second).hold == Hold::none);
+}
+
+TEST_CASE("A job that slurmctld refuses after the hook's yes frees its claim when settle has passed") {
+    Model model(one(8));
+    CHECK(model.submit(4, false) == 0);
+    model.follow();
+    CHECK(guaranteed(model.counted()) == 4);
+    model.wait(10);
+    model.pass();
+    CHECK(guaranteed(model.counted()) == 4);
+    model.wait(5);
+    model.pass();
+    CHECK(guaranteed(model.counted()) == 0);
+    CHECK(model.ledger_file().resolved_through == 1);
+}
+
+TEST_CASE("Submissions while accordd is down keep their claims, and are settled when it is back") {
+    Model model(one(8, 0));
+    model.stop_accordd();
+    std::vector<std::uint32_t> jobs;
+    for (int i = 0; i < 4; ++i) jobs.push_back(model.submit(4));
+    model.submit(2, false);
+    model.end(jobs[0]);
+    model.wait(3600);
+    CHECK(guaranteed(model.counted()) == 8);
+    model.restart_slurmctld();
+    CHECK(guaranteed(model.counted()) == 8);
+
+    model.start_accordd();
+    model.follow();
+    CHECK(guaranteed(model.counted()) == 8);
+    CHECK(model.job(jobs[2]).partition == "gpu");
+    CHECK(model.job(jobs[2]).hold == Hold::none);
+    CHECK(model.job(jobs[3]).hold == Hold::admin);
+    // The last decision is the release itself.
+    CHECK(model.ledger_file().resolved_through >= 5);
+    const auto db = DecisionsDb::open(model.dir() / "decisions.db", DecisionsDb::Open::read_only);
+    REQUIRE(db);
+    CHECK(db->last_number(0).value() == model.journal().back().id.number);
+}
+
+TEST_CASE("A promotion that a submission overtakes is stale, and the guarantee holds") {
+    Model model(one(4));
+    const auto first = model.submit(4), second = model.submit(4);
+    model.follow();
+    model.end(first);
+    std::uint32_t between = 0;
+    model.before_update = [&] {
+        if (between == 0) between = model.submit(4);
+    };
+    model.follow();
+    CHECK(between != 0);
+    CHECK(model.job(between).partition == "gpu");
+    CHECK(model.job(second).partition == "gpu-lend");
+    CHECK(guaranteed(model.counted()) == 4);
+    REQUIRE(model.actions().size() == 1);
+    CHECK(model.actions()[0].outcome == "stale");
+}
+
+TEST_CASE("At no moment of a burst do the guaranteed claims on record exceed the guarantee") {
+    Model model(one(8, 8));
+    std::vector<std::uint32_t> jobs;
+    int round = 0;
+    model.before_update = [&] {
+        if (jobs.size() < 300) jobs.push_back(model.submit(1 + round % 3));
+    };
+    for (; round < 60; ++round) {
+        jobs.push_back(model.submit(1 + round % 4));
+        if (round % 3 == 0 && jobs[static_cast<std::size_t>(round) / 3] != 0) {
+            const auto ending = jobs[static_cast<std::size_t>(round) / 3];
+            model.end(ending);
+        }
+        model.wait(1);
+        model.pass();
+        CHECK(guaranteed(model.counted()) <= 8);
+        CHECK(borrowed(model.counted()) + guaranteed(model.counted()) <= 8 + 8 + 8);
+    }
+    CHECK(model.actions().size() > 5);
+}
+
+TEST_CASE("In observe mode, and without a prolog at allocation, nothing is promoted or released") {
+    Model observing(one(4), "mode = \"observe\"");
+    const auto first = observing.submit(4);
+    observing.submit(4);
+    observing.follow();
+    observing.end(first);
+    observing.follow();
+    CHECK(observing.updates == 0);
+
+    Model unscoped(one(4, 4));
+    const auto held = unscoped.submit(4);
+    unscoped.submit(4);
+    const auto queued = unscoped.submit(4);
+    unscoped.prolog_at_allocation = false;
+    unscoped.wait(60);
+    unscoped.follow();
+    unscoped.end(held);
+    unscoped.follow();
+    CHECK(unscoped.job(queued).hold == Hold::admin);
+    CHECK(unscoped.job(queued).partition == "gpu-lend");
+    CHECK_THAT(unscoped.status(), Catch::Matchers::Contains("PrologFlags"));
+    unscoped.prolog_at_allocation = true;
+    unscoped.wait(60);
+    unscoped.follow();
+    CHECK(unscoped.job(queued).hold == Hold::none);
+}
+
+TEST_CASE("While slurmctld does not answer all claims are kept") {
+    Model model(one(8));
+    model.submit(4);
+    model.follow();
+    model.down = true;
+    model.wait(3600);
+    model.follow();
+    CHECK(guaranteed(model.counted()) == 4);
+    CHECK_THAT(model.status(), Catch::Matchers::Contains("does not answer"));
+    model.down = false;
+    model.follow();
+    CHECK(guaranteed(model.counted()) == 4);
+    CHECK_THAT(model.status(), !Catch::Matchers::Contains("does not answer"));
+}
+
+TEST_CASE("A pass with nothing new leaves the ledger's file alone") {
+    Model model(one(8));
+    model.submit(4);
+    model.follow();
+    const auto before = std::filesystem::last_write_time(model.dir() / "ledger");
+    std::filesystem::last_write_time(model.dir() / "ledger", before - std::chrono::hours(1));
+    model.follow();
+    CHECK(std::filesystem::last_write_time(model.dir() / "ledger") == before - std::chrono::hours(1));
+}
+
+TEST_CASE("Without ledger and journal the claims are those of the job list") {
+    Model model(one(8));
+    model.submit(4);
+    model.follow();
+    model.stop_accordd();
+    for (const auto* file : {"ledger", "decisions.db", "usage.db"}) std::filesystem::remove(model.dir() / file);
+    for (const auto& entry : std::filesystem::directory_iterator(model.dir() / "journal"))
+        std::filesystem::resize_file(entry.path(), 0);
+    model.start_accordd();
+    model.follow();
+    CHECK(amount_of(model.ledger_file().contracts.at("vision-lab/gpu").guaranteed, "a100") == 4);
+}
+
+TEST_CASE("A release that slurmctld refuses leaves the job queued, and is tried again later") {
+    Model model(one(4, 0));
+    const auto first = model.submit(4), second = model.submit(4);
+    model.follow();
+    model.end(first);
+    model.refuses_after_hook = [] { return true; };
+    model.follow();
+    CHECK(model.job(second).hold == Hold::admin);
+    CHECK(model.actions().back().outcome == "Requested partition configuration not available now");
+    const auto tried = model.updates;
+    model.follow();
+    CHECK(model.updates == tried);
+    CHECK(guaranteed(model.counted()) == 0);
+    CHECK(model.ledger_file().queued == std::set<std::uint64_t>{2});
+
+    model.stop_accordd();
+    model.start_accordd();
+    model.refuses_after_hook = nullptr;
+    model.follow();
+    CHECK(model.job(second).hold == Hold::none);
+    CHECK(model.job(second).partition == "gpu");
+}
+
+TEST_CASE("A contract that grows has its borrowed jobs promoted at the next passes") {
+    Model model(one(4));
+    model.submit(4);
+    const auto second = model.submit(4);
+    model.follow();
+    CHECK(model.job(second).partition == "gpu-lend");
+    model.apply(one(8));
+    model.follow();
+    CHECK(model.job(second).partition == "gpu");
+}
+
+TEST_CASE("A running job keeps the class that it started with") {
+    Model model(one(4));
+    const auto first = model.submit(4), second = model.submit(4);
+    model.start(second);
+    model.follow();
+    model.end(first);
+    model.follow();
+    CHECK(model.job(second).partition == "gpu-lend");
+    CHECK(borrowed(model.counted()) == 4);
+    CHECK(guaranteed(model.counted()) == 0);
+}
+
+TEST_CASE("A damaged ledger is made anew") {
+    Model model(one(8));
+    model.submit(4);
+    model.follow();
+    model.stop_accordd();
+    write_text(model.dir() / "ledger", "no ledger");
+    model.start_accordd();
+    model.follow();
+    CHECK(amount_of(model.ledger_file().contracts.at("vision-lab/gpu").guaranteed, "a100") == 4);
+}
