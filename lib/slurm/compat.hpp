@@ -12,6 +12,9 @@
 
 namespace accord::compat {
 
+/// What slurmctld compares a plugin's plugin_version with.
+inline constexpr std::uint32_t build_version = SLURM_VERSION_NUMBER;
+
 inline constexpr unsigned release =
     SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER) * 100 + SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER);
 

@@ -53,7 +53,7 @@ extern const char plugin_type[];
 extern const std::uint32_t plugin_version;
 const char plugin_name[] = "Contract governance";
 const char plugin_type[] = "job_submit/accord";
-const std::uint32_t plugin_version = SLURM_VERSION_NUMBER;
+const std::uint32_t plugin_version = accord::compat::build_version;
 
 /// Always successful: a plugin that fails here can stop slurmctld.
 int init() {
