@@ -87,11 +87,11 @@ refused() {
 
 @test "a grant serves again after the job was requeued" {
     local job
-    job=$(with_grant "$(granted)" sbatch --parsable --requeue --account=vision --output=/dev/null --wrap='sleep 300')
-    wait_state "$job" RUNNING
+    job=$(running_job "$(granted)" --requeue)
     scontrol requeue "$job"
     wait_state "$job" PENDING
     wait_state "$job" RUNNING 60
+    wait_for 30 test -e "/run/accord/$(cluster)/n1/$job.1/verdict"
     run ls "/run/accord/$(cluster)/n1"
     assert_output "$job.1"
     scancel "$job"
@@ -154,8 +154,7 @@ vision'
 
 @test "[C07] a task on a node that has no verdict of its job is refused" {
     local job
-    job=$(with_grant "$(granted)" sbatch --parsable --account=vision --output=/dev/null --wrap='sleep 300')
-    wait_state "$job" RUNNING
+    job=$(running_job "$(granted)")
     rm "/run/accord/$(cluster)/n1/$job.0/verdict"
     run as_user vision1 srun --jobid="$job" --overlap echo was here
     assert_failure
@@ -169,8 +168,7 @@ vision'
 
 @test "[C07] another start's verdict is not taken" {
     local job
-    job=$(with_grant "$(granted)" sbatch --parsable --account=vision --output=/dev/null --wrap='sleep 300')
-    wait_state "$job" RUNNING
+    job=$(running_job "$(granted)")
     cp -a "/run/accord/$(cluster)/n1/$job.0" "/run/accord/$(cluster)/n1/$job.1"
     run as_user vision1 srun --jobid="$job" --overlap echo was here
     assert_failure

@@ -54,6 +54,19 @@ with_grant() {
     as_user vision1 TEST_GRANT="$grant" TEST_DECISION=0-17 "$@"
 }
 
+# running_job GRANT [SBATCH-ARGUMENT…]: prints the id of a batch job of vision1's whose script is running. (Slurm says
+# RUNNING already before the prolog.)
+running_job() {
+    local grant=$1 job mark
+    shift
+    mark=$(mktemp --dry-run "$CLUSTER_DIR/fs/proj/vision/running-XXXXXX")
+    job=$(with_grant "$grant" sbatch --parsable --account=vision --output=/dev/null "$@" \
+        --wrap="touch $mark; exec sleep 300")
+    wait_for 30 test -e "$mark"
+    rm "$mark"
+    printf '%s\n' "$job"
+}
+
 # accord_toml SED-EXPRESSION: changes the nodes' settings until restore_accord_toml.
 accord_toml() { sed -i -e "$1" "$CLUSTER_DIR/accord.toml"; }
 restore_accord_toml() { cp "$CLUSTER_DIR/accord.toml.first" "$CLUSTER_DIR/accord.toml"; }

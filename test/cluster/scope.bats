@@ -77,8 +77,7 @@ vision'
 @test "a job's files and mounts go with it, also when it is cancelled" {
     local job before
     before=$(wc -l </proc/self/mountinfo)
-    job=$(with_grant "$(usual private=/dev/shm)" sbatch --parsable --account=vision --output=/dev/null --wrap='sleep 300')
-    wait_state "$job" RUNNING
+    job=$(running_job "$(usual private=/dev/shm)")
     run ls "/run/accord/$(cluster)/n1/$job.0"
     assert_output 'grant
 private
@@ -105,9 +104,7 @@ view'
 
 @test "a killed slurmstepd leaves nothing behind" {
     local job stepd task
-    job=$(with_grant "$(usual)" sbatch --parsable --account=vision --output=/dev/null --wrap='exec sleep 300')
-    wait_state "$job" RUNNING
-    wait_for 10 pgrep --full "slurmstepd: \[$job.batch\]"
+    job=$(running_job "$(usual)")
     stepd=$(pgrep --full "slurmstepd: \[$job.batch\]")
     task=$(pgrep --parent "$stepd")
     kill -KILL "$stepd" "$task"
