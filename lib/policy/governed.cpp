@@ -32,7 +32,7 @@ GpuIntervals gpus_of(const JobView& job, const PoolConfig& pool, const ClusterSh
 
 std::int64_t tasks_at_once(const JobView& job, const GpuVector& per_task, const PoolConfig& pool) {
     if (job.array_job_id == 0 || job.array_task_id) return 1;
-    if (job.array) return job.array->concurrent();
+    if (job.array && job.array->tasks > 0) return job.array->concurrent();
     Gpus most = 1;
     for (const auto& [type, gpus] : per_task) most = std::max(most, amount_of(pool.gpus, type) / std::max<Gpus>(gpus, 1));
     return most;

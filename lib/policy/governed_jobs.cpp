@@ -23,20 +23,23 @@ struct ArrayPart {
     std::vector<GovernedJob*> holding, pending;  ///< single tasks
     GovernedJob* rest = nullptr;
     std::int64_t rest_at_once = 0;
+    std::int64_t limit = gpus_max;
 };
+
+std::optional<std::int64_t> throttle_of(const JobView& job) {
+    return job.array_limit || !job.array ? job.array_limit : job.array->limit;
+}
 
 /// Tasks that hold resources keep their claims; what the throttle leaves goes to pending ones, then to the rest.
 void share_claims(ArrayPart& part) {
-    if (part.rest == nullptr) return;
-    const auto& spec = part.rest->job->array;
-    const auto limit = spec ? spec->limit.value_or(gpus_max) : gpus_max;
-    auto room = std::max<std::int64_t>(0, limit - static_cast<std::int64_t>(part.holding.size()));
+    auto room = std::max<std::int64_t>(0, part.limit - static_cast<std::int64_t>(part.holding.size()));
     for (auto* task : part.pending) {
         if (room == 0)
             task->claim.clear();
         else
             --room;
     }
+    if (part.rest == nullptr) return;
     const auto at_once = std::min(room, part.rest_at_once);
     if (at_once < part.rest_at_once)
         for (auto& [type, gpus] : part.rest->claim) gpus = gpus / part.rest_at_once * at_once;
@@ -49,6 +52,7 @@ void share_array_claims(std::vector<GovernedJob>& jobs, const Config& config) {
         const auto& job = *governed.job;
         if (job.array_job_id == 0 || governed.cls == JobClass::queued) continue;
         auto& part = parts[{job.array_job_id, governed.cls, governed.contract}];
+        if (const auto limit = throttle_of(job)) part.limit = *limit;
         if (job.holds_resources()) {
             part.holding.push_back(&governed);
         } else if (job.array_task_id) {

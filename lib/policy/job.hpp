@@ -23,6 +23,7 @@ struct JobView {
     std::uint32_t array_job_id = 0;              ///< 0: not of an array
     std::optional<std::uint32_t> array_task_id;  ///< unset for the pending rest of an array
     std::optional<ArraySpec> array;              ///< the pending rest: its indices and throttle
+    std::optional<std::int64_t> array_limit;     ///< the throttle, on every record of an array
     std::uint32_t uid = 0;
     std::string account, partition;
     JobState state = JobState::pending;

@@ -69,7 +69,8 @@ std::optional<std::int64_t> time_or_span_back(const std::string& text, std::int6
 }
 
 std::string time_limit_text(std::int64_t minutes) {
-    constexpr std::int64_t day = 24 * 60;
+    constexpr std::int64_t day = 24 * 60, infinite = 0xffffffff;
+    if (minutes >= infinite) return "UNLIMITED";
     const auto clock = fmt::format("{:02}:{:02}:00", minutes % day / 60, minutes % 60);
     return minutes < day ? clock : fmt::format("{}-{}", minutes / day, clock);
 }

@@ -16,7 +16,7 @@ namespace accord {
 [[nodiscard]] std::optional<std::int64_t> span_from(const std::string& text);
 /// What a command's option may say: a time as above, or a span back from `now_s`.
 [[nodiscard]] std::optional<std::int64_t> time_or_span_back(const std::string& text, std::int64_t now_s);
-/// Minutes as Slurm writes a time limit: "01:30:00", "2-00:00:00".
+/// Minutes as Slurm writes a time limit: "01:30:00", "2-00:00:00"; "UNLIMITED" from its INFINITE (32 bits) on.
 [[nodiscard]] std::string time_limit_text(std::int64_t minutes);
 /// A span for people, in its two largest units: "45 s", "3 min 20 s", "2 d 4 h".
 [[nodiscard]] std::string span_text(std::int64_t seconds);

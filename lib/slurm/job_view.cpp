@@ -126,7 +126,16 @@ GpuVector allocated_of(const slurm_job_info_t& info, JobState state) {
     return gpus;
 }
 
-/// `num_nodes` of a pending job is an estimate; what it asked for is in its TRES string.
+/// A job that named no tasks is listed with as many as its nodes, as if it could take no more of them; --gpus-per-task
+/// alone sets them so in earnest (gres_job_state_validate).
+std::optional<std::int64_t> tasks_of(const slurm_job_info_t& info, const std::optional<std::int64_t>& min_nodes) {
+    const auto tasks = count_of(info.num_tasks);
+    const bool named = (info.bitflags & JOB_NTASKS_SET) != 0 || words_of(info.tres_per_task);
+    return tasks && !named && *tasks <= min_nodes.value_or(1) ? std::nullopt : tasks;
+}
+
+/// `num_nodes` of a pending job is an estimate; what it asked for is in its TRES string. `num_cpus` is what it asked for
+/// only while it is pending, afterwards what it was given.
 GpuAsk ask_of(const slurm_job_info_t& info) {
     GpuAsk ask;
     ask.tres_per_job = words_of(info.tres_per_job);
@@ -136,12 +145,12 @@ GpuAsk ask_of(const slurm_job_info_t& info) {
     ask.min_nodes = tres_number(info.tres_req_str, "node=");
     if (!ask.min_nodes) ask.min_nodes = count_of(info.num_nodes);
     ask.max_nodes = count_of(info.max_nodes);
-    ask.num_tasks = count_of(info.num_tasks);
+    ask.num_tasks = tasks_of(info, ask.min_nodes);
     ask.ntasks_per_node = count_of(info.ntasks_per_node);
     ask.ntasks_per_socket = count_of(info.ntasks_per_socket);
     ask.ntasks_per_tres = count_of(info.ntasks_per_tres);
     ask.cpus_per_task = count_of(info.cpus_per_task);
-    ask.min_cpus = count_of(info.num_cpus);
+    if ((info.job_state & JOB_STATE_BASE) == JOB_PENDING) ask.min_cpus = count_of(info.num_cpus);
     ask.sockets_per_node = count_of(info.sockets_per_node);
     if (info.req_nodes != nullptr) ask.required_nodes = count_hosts(info.req_nodes);
     ask.min_cpus_per_node = count_of(info.pn_min_cpus);
@@ -169,6 +178,7 @@ JobView job_view(const slurm_job_info_t& info) {
     view.array_job_id = info.array_job_id;
     if (info.array_job_id != 0 && is_set(info.array_task_id)) view.array_task_id = info.array_task_id;
     view.array = array_of(info);
+    if (info.array_job_id != 0) view.array_limit = count_of(info.array_max_tasks);
     view.uid = info.user_id;
     view.account = text_of(info.account);
     view.partition = text_of(info.partition);

@@ -35,6 +35,14 @@ TEST_CASE("a span back is read in seconds, minutes, hours and days") {
     }
 }
 
+TEST_CASE("a time limit is told as Slurm does") {
+    CHECK(time_limit_text(0) == "00:00:00");
+    CHECK(time_limit_text(90) == "01:30:00");
+    CHECK(time_limit_text(2880) == "2-00:00:00");
+    CHECK(time_limit_text(2941) == "2-01:01:00");
+    CHECK(time_limit_text(0xffffffff) == "UNLIMITED");
+}
+
 TEST_CASE("a span is told in its two largest units") {
     CHECK(span_text(0) == "0 s");
     CHECK(span_text(-5) == "0 s");

@@ -39,6 +39,7 @@ void Model::make_job(const JobRequest& request, const Decision& decision) {
     made.array_job_id = made.job_id;
     made.array = request.array;
     if (decision.rewrite.array_limit) made.array->limit = decision.rewrite.array_limit;
+    made.array_limit = made.array->limit;
 }
 
 std::optional<Decision> Model::owner_changes(std::size_t index, PriorityChange priority) {

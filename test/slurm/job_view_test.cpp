@@ -170,7 +170,9 @@ TEST_CASE("an array's task has its number and no indices") {
     info.array_job_id = 17;
     info.job_id = 20;
     info.array_task_id = 3;
+    info.array_max_tasks = 2;
     const JobView view = job_view(info);
+    CHECK(view.array_limit == 2);
     CHECK(view.array_task_id == 3u);
     CHECK_FALSE(view.array);
     CHECK(view.type == WorkloadType::array);
@@ -199,6 +201,31 @@ TEST_CASE("the nodes asked for are those of the TRES string, not Slurm's estimat
     CHECK(ask.tres_per_node == "gres:gpu:2");
     info.tres_req_str = nullptr;
     CHECK(job_view(info).gpus.min_nodes == 3);
+}
+
+TEST_CASE("tasks that slurmctld only inferred from the nodes are not taken for the job's own") {
+    SlurmStrings text;
+    slurm_job_info_t info = pending();
+    info.num_nodes = 2;
+    info.max_nodes = 4;
+    info.num_tasks = 2;
+    CHECK_FALSE(job_view(info).gpus.num_tasks);
+    info.num_tasks = 3;
+    CHECK(job_view(info).gpus.num_tasks == 3);
+    info.num_tasks = 2;
+    info.bitflags = JOB_NTASKS_SET;
+    CHECK(job_view(info).gpus.num_tasks == 2);
+    info.bitflags = 0;
+    info.tres_per_task = text("gres:gpu:1");
+    CHECK(job_view(info).gpus.num_tasks == 2);
+}
+
+TEST_CASE("CPUs are what a pending job asked for, and not what a running one was given") {
+    slurm_job_info_t info = pending();
+    info.num_cpus = 6;
+    CHECK(job_view(info).gpus.min_cpus == 6);
+    info.job_state = JOB_RUNNING;
+    CHECK_FALSE(job_view(info).gpus.min_cpus);
 }
 
 TEST_CASE("what a record does not say is absent") {
