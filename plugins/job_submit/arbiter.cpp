@@ -18,6 +18,15 @@ const Policy& no_policy() {
     return *none;
 }
 
+/// The change cannot be judged, or its record cannot be kept.
+void refuse_unkept(Ruling& ruling, const Modification& modification, const std::string& why) {
+    ruling.decision.verdict = Verdict::rejected;
+    ruling.decision.reason = Reason::store_unavailable;
+    ruling.decision.message = refusal(fmt::format("job {}: no decision can be made and kept now ({}): try again later",
+                                                  printable(modification.job_name), why),
+                                      Reason::store_unavailable);
+}
+
 }  // namespace
 
 std::optional<Decision> Arbiter::judge(const JobRequest& request, std::int64_t now_s) const {
@@ -113,22 +122,21 @@ std::optional<Ruling> Arbiter::submit(const JobRequest& request, std::int64_t no
     return instead;
 }
 
-std::optional<Ruling> Arbiter::modify(const Modification& modification, std::int64_t now_s) {
+std::optional<Ruling> Arbiter::modify(Modification modification, std::int64_t now_s) {
     const std::lock_guard lock(mutex_);
+    if (!rules_.policy) modification.job.reset();  // what is governed is not known: only what matters nowhere passes
     const Policy& policy = rules_.policy ? *rules_.policy : no_policy();
     auto decision = decide_modification(policy, ledger_, modification, now_s);
     if (!decision) return std::nullopt;
     Ruling ruling;
     ruling.decision = std::move(*decision);
-    if (record(ruling, inputs_of(modification, ledger_.of(ruling.decision.contract)))) return ruling;
+    const bool on_record = record(ruling, inputs_of(modification, ledger_.of(ruling.decision.contract)));
+    if (!rules_.policy && !ruling.decision.allows()) refuse_unkept(ruling, modification, rules_.why);
+    if (on_record) return ruling;
     const bool action = modification.change.admin_comment && action_in_comment(*modification.change.admin_comment);
     const bool judged = !modification.by_operator || action;
-    if (!judged || ruling.decision.mode == Mode::observe || !ruling.decision.allows()) return ruling;
-    ruling.decision.verdict = Verdict::rejected;
-    ruling.decision.reason = Reason::store_unavailable;
-    ruling.decision.message = refusal(fmt::format("job {}: the change cannot be kept on record now ({}): try again later",
-                                                  printable(modification.job_name), ruling.trouble),
-                                      Reason::store_unavailable);
+    if (judged && ruling.decision.mode != Mode::observe && ruling.decision.allows())
+        refuse_unkept(ruling, modification, ruling.trouble);
     return ruling;
 }
 

@@ -37,7 +37,7 @@ public:
     [[nodiscard]] std::optional<Ruling> submit(const JobRequest& request, std::int64_t now_s,
                                                const std::string& no_grant = {});
     /// Judges, records and claims a modification. Empty: it passes, without a record.
-    [[nodiscard]] std::optional<Ruling> modify(const Modification& modification, std::int64_t now_s);
+    [[nodiscard]] std::optional<Ruling> modify(Modification modification, std::int64_t now_s);
 
     /// Puts new rules in force and gives the old ones back, so that the caller ends them without the lock.
     [[nodiscard]] Rules exchange(Rules rules);

@@ -202,7 +202,7 @@ Answer Service::modify(job_desc_msg_t& desc, void* job_record, std::uint32_t cal
     modification.caller_uid = caller_uid;
     modification.by_operator = caller_uid == 0 || caller_uid == host_.slurm_user();
     modification.change = change_of(desc);
-    const auto ruling = arbiter_.modify(modification, now_s());
+    const auto ruling = arbiter_.modify(std::move(modification), now_s());
     if (!ruling) return {};
     log_ruling(*ruling);
     const Decision& decision = ruling->decision;
