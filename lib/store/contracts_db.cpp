@@ -2,7 +2,6 @@
 #include "store/contracts_db.hpp"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <string_view>
 #include <unordered_map>
@@ -15,63 +14,12 @@
 #include "store/contract_json.hpp"
 #include "store/hash.hpp"
 #include "store/json_text.hpp"
+#include "store/contracts_schema.hpp"
 #include "store/sqlite.hpp"
 
 namespace accord {
 
 namespace {
-
-constexpr const char* version_1 = R"sql(
-CREATE TABLE generation (id INTEGER PRIMARY KEY CHECK (id = 1), number INTEGER NOT NULL);
-INSERT INTO generation VALUES (1, 0);
-
-CREATE TABLE contract_version (
-    key TEXT NOT NULL, version INTEGER NOT NULL, hash TEXT NOT NULL, recorded TEXT NOT NULL, model TEXT NOT NULL,
-    text TEXT NOT NULL, UNIQUE (key, version));
-CREATE TABLE contract_head (
-    key TEXT PRIMARY KEY, version INTEGER NOT NULL, proposed_version INTEGER, state TEXT NOT NULL, changed TEXT NOT NULL,
-    members TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE user (uid INTEGER PRIMARY KEY, name TEXT NOT NULL, exempt INTEGER NOT NULL);
-CREATE TABLE event_record (
-    id INTEGER PRIMARY KEY, contract TEXT NOT NULL, version INTEGER NOT NULL, time TEXT NOT NULL, event TEXT NOT NULL,
-    uid INTEGER NOT NULL, login_uid INTEGER NOT NULL, who TEXT NOT NULL, why TEXT NOT NULL, contract_hash TEXT NOT NULL,
-    detail TEXT NOT NULL, prev_hash TEXT NOT NULL, hash TEXT NOT NULL);
-CREATE INDEX event_record_contract ON event_record (contract);
-
-CREATE TRIGGER contract_version_insert BEFORE INSERT ON contract_version
-    WHEN EXISTS (SELECT 1 FROM contract_version WHERE key = new.key AND version = new.version)
-    BEGIN SELECT RAISE(ABORT, 'versions are append-only'); END;
-CREATE TRIGGER contract_version_update BEFORE UPDATE ON contract_version
-    BEGIN SELECT RAISE(ABORT, 'versions are append-only'); END;
-CREATE TRIGGER contract_version_delete BEFORE DELETE ON contract_version
-    BEGIN SELECT RAISE(ABORT, 'versions are append-only'); END;
-CREATE TRIGGER event_record_insert BEFORE INSERT ON event_record
-    WHEN EXISTS (SELECT 1 FROM event_record WHERE id = new.id)
-    BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
-CREATE TRIGGER event_record_update BEFORE UPDATE ON event_record
-    BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
-CREATE TRIGGER event_record_delete BEFORE DELETE ON event_record
-    BEGIN SELECT RAISE(ABORT, 'events are append-only'); END;
-
-CREATE VIEW contract AS SELECT
-    key AS contract, json_extract(model, '$.account') AS account, json_extract(model, '$.partition') AS partition,
-    version, proposed_version, state, changed,
-    strftime('%Y-%m-%dT%H:%M:%SZ', json_extract(model, '$.valid_from_s'), 'unixepoch') AS valid_from,
-    strftime('%Y-%m-%dT%H:%M:%SZ', json_extract(model, '$.valid_until_s'), 'unixepoch') AS valid_until,
-    json_extract(model, '$.purpose') AS purpose, json_extract(model, '$.environment') AS environment,
-    json_extract(model, '$.owners.business') AS business_owner,
-    json_extract(model, '$.owners.operations') AS operations_owner,
-    json_extract(model, '$.owners.cost') AS cost_owner, json_extract(model, '$.owners.cost_center') AS cost_center,
-    (SELECT sum(json_extract(value, '$.guaranteed')) FROM json_each(model, '$.capacity')) AS guaranteed_gpus,
-    (SELECT group_concat(key) FROM json_each(model, '$.capacity')) AS gpu_types,
-    json_array_length(members) AS members, hash, text
-    FROM contract_head JOIN contract_version USING (key, version);
-CREATE VIEW contract_event AS SELECT
-    id, contract, version, time, event, uid, login_uid, who, why, contract_hash, detail, prev_hash, hash
-    FROM event_record;
-)sql";
-constexpr std::array migrations{version_1};
-constexpr DbSchema schema{.migrations = migrations, .read_timeout_ms = 250};
 
 std::string uids_text(const std::vector<std::uint32_t>& uids) { return fmt::format("[{}]", fmt::join(uids, ",")); }
 
@@ -264,13 +212,6 @@ private:
     std::string last_hash_;
 };
 
-const StoredContract* find(const std::vector<StoredContract>& stored, const std::string& key) {
-    const auto at =
-        std::lower_bound(stored.begin(), stored.end(), key,
-                         [](const StoredContract& one, const std::string& other) { return one.key < other; });
-    return at != stored.end() && at->key == key ? &*at : nullptr;
-}
-
 /// "added 1001 (vision1); removed 1002".
 std::string members_detail(const std::vector<std::uint32_t>& before, const std::vector<std::uint32_t>& after,
                            const std::map<std::uint32_t, std::string>& names) {
@@ -349,32 +290,8 @@ std::string hash_of(const ContractEvent& event) {
     return blake2b_hex({text.data(), text.size()});
 }
 
-std::vector<ContractChange> changes_of(const std::vector<StoredContract>& stored,
-                                       const std::vector<ContractFile>& files, const Governance& governance) {
-    using Kind = ContractChange::Kind;
-    const bool at_once = governance.acknowledgements.empty() && !governance.four_eyes;
-    std::vector<ContractChange> changes;
-    for (const auto& file : files) {
-        const auto key = file.contract.key();
-        const auto* before = find(stored, key);
-        if (!before) {
-            changes.push_back({Kind::added, key, 1, at_once ? ContractState::active : ContractState::proposed});
-            continue;
-        }
-        const bool same = before->hash == blake2b_hex(file.text) &&
-                          to_json(*before->contract) == to_json(file.contract);
-        if (same && at_once && before->state == ContractState::proposed)
-            changes.push_back({Kind::activated, key, before->version, ContractState::active});
-        else if (same) changes.push_back({Kind::unchanged, key, before->version, before->state});
-        else
-            changes.push_back({Kind::changed, key, std::max(before->version, before->proposed_version.value_or(0)) + 1,
-                               at_once ? ContractState::active : ContractState::proposed});
-    }
-    return changes;
-}
-
 Result<ContractsDb> ContractsDb::open(const std::string& path, Open how) {
-    DbSchema wanted = schema;
+    DbSchema wanted = contracts_schema::schema;
     if (how == Open::read_only_at_once) wanted.read_timeout_ms = 0;
     auto db = open_database(path, how == Open::read_write ? DbOpen::read_write : DbOpen::read_only, wanted);
     if (!db) return tl::unexpected<Error>(db.error());
@@ -427,7 +344,7 @@ Result<std::vector<ContractChange>> ContractsDb::apply(const std::vector<Contrac
         bool any = false;
         for (std::size_t i = 0; i < files.size(); ++i) {
             if (changes[i].kind == ContractChange::Kind::unchanged) continue;
-            writer.apply(changes[i], files[i], find(stored->contracts, changes[i].key));
+            writer.apply(changes[i], files[i], contract_in(stored->contracts, changes[i].key));
             any = true;
         }
         if (any) writer.count();
@@ -444,7 +361,7 @@ Result<bool> ContractsDb::set_members(const ResolvedMembers& members, const Acto
         if (!stored) return tl::unexpected<Error>(stored.error());
         Changes writer(state_->db, actor, now_s);
         for (const auto& [key, uids] : members.uids_by_contract) {
-            const auto* before = find(stored->contracts, key);
+            const auto* before = contract_in(stored->contracts, key);
             if (!before || before->member_uids == uids) continue;
             writer.members(*before, uids, members_detail(before->member_uids, uids, members.names));
             any = true;

@@ -77,6 +77,9 @@ struct ContractChange {
     ContractState state = ContractState::proposed;  ///< of that version afterwards
 };
 
+/// The contract of `stored`, which is sorted by key; null where there is none.
+[[nodiscard]] const StoredContract* contract_in(const std::vector<StoredContract>& stored, const std::string& key);
+
 /// What applying the files would do, in their order. A text comes into force at once where governance asks for no
 /// acknowledgement and no second pair of eyes; otherwise it is proposed, and a version in force stays so.
 [[nodiscard]] std::vector<ContractChange> changes_of(const std::vector<StoredContract>& stored,

@@ -96,6 +96,10 @@ Result<SQLite::Database> open_database(const std::string& path, DbOpen how, cons
 }
 
 Error database_error(const std::string& path, const SQLite::Exception& exception) {
+    if (exception.getExtendedErrorCode() == SQLITE_READONLY_ROLLBACK)
+        return {"unavailable",
+                fmt::format("{}: cannot read the database: a change to it was cut short; the next writer puts it right", path),
+                {}};
     switch (exception.getErrorCode()) {
         case SQLITE_BUSY:
         case SQLITE_LOCKED:

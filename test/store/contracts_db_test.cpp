@@ -3,8 +3,12 @@
 
 #include <SQLiteCpp/SQLiteCpp.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
+#include <filesystem>
 #include <fstream>
 #include <thread>
 
@@ -306,6 +310,32 @@ TEST_CASE("a change waits for a reader from outside and is not lost", "[E06]") {
     change.join();
     CHECK(changed);
     CHECK(snapshot(db).contracts.size() == 2);
+}
+
+TEST_CASE("a writer killed in the middle of a change leaves what was before", "[E06]") {
+    const TempDir dir;
+    auto db = writer(dir / "contracts.db");
+    apply(db, {file("vision-lab")});
+    const auto child = ::fork();
+    if (child == 0) {
+        SQLite::Database half(dir / "contracts.db", SQLite::OPEN_READWRITE);
+        half.exec("PRAGMA cache_size = 1; BEGIN IMMEDIATE");
+        // more than the cache holds: the file itself is changed before the commit that never comes
+        half.exec(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) "
+            "INSERT INTO contract_version SELECT 'lost/' || i, 1, hex(zeroblob(500)), '', '', '' FROM n");
+        ::kill(::getpid(), SIGKILL);
+    }
+    REQUIRE(child > 0);
+    REQUIRE(::waitpid(child, nullptr, 0) == child);
+    REQUIRE(std::filesystem::exists(dir / "contracts.db-journal"));
+    const auto reader = ContractsDb::open(dir / "contracts.db", ContractsDb::Open::read_only);
+    REQUIRE_FALSE(reader);
+    CHECK(reader.error().code == "unavailable");
+    CHECK(reader.error().what.find("a change to it was cut short") != std::string::npos);
+    const auto again = writer(dir / "contracts.db");
+    CHECK(snapshot(again).contracts.size() == 1);
+    CHECK(ContractsDb::open(dir / "contracts.db", ContractsDb::Open::read_only));
 }
 
 TEST_CASE("two writers lose nothing", "[E06]") {

@@ -69,13 +69,11 @@ Result<std::optional<ContractsDb>> open_store(const std::string& path, bool dry_
 /// The newest text of a contract: a proposed one where there is one.
 Result<std::string> text_before(const std::optional<ContractsDb>& db, const ContractsSnapshot& snapshot,
                                 const std::string& key) {
-    for (const auto& one : snapshot.contracts) {
-        if (one.key != key) continue;
-        auto text = db->text(key, one.proposed_version.value_or(one.version));
-        if (!text) return tl::unexpected<Error>(text.error());
-        return text->value_or("");
-    }
-    return "";
+    const auto* stored = contract_in(snapshot.contracts, key);
+    if (!stored) return "";
+    const auto text = db->text(key, stored->proposed_version.value_or(stored->version));
+    if (!text) return tl::unexpected<Error>(text.error());
+    return text->value_or("");
 }
 
 Result<std::vector<Difference>> differences(const std::optional<ContractsDb>& db, const ContractsSnapshot& snapshot,

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What holds of contract files whatever is in them.
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "catch.hpp"
+#include "contract/contract_toml.hpp"
+#include "contract/flat_values.hpp"
+#include "contract/suggest.hpp"
+#include "contract/units.hpp"
+
+using namespace accord;
+
+namespace {
+
+const std::string& reference() {
+    static const std::string text = [] {
+        std::ifstream file(ACCORD_SRCDIR "/contracts/reference.toml");
+        std::ostringstream whole;
+        whole << file.rdbuf();
+        return whole.str();
+    }();
+    return text;
+}
+
+/// A contract or errors, never both and never neither; every finding is one line with its place.
+void check_judgement(const std::string& text) {
+    const auto judged = judge_contract(text, "x.toml", nullptr);
+    RC_ASSERT(judged.contract.has_value() == judged.report.errors.empty());
+    for (const auto* list : {&judged.report.errors, &judged.report.warnings})
+        for (const auto& found : *list) {
+            RC_ASSERT(found.where.starts_with("x.toml:"));
+            RC_ASSERT(found.what.find('\n') == std::string::npos);
+        }
+}
+
+}  // namespace
+
+TEST_CASE("any text is judged, with a place for every finding") {
+    CHECK(rc::check("bytes", [](const std::string& text) { check_judgement(text); }));
+}
+
+TEST_CASE("a contract with bytes changed, lines moved or lines lost is judged, with a place for every finding") {
+    CHECK(rc::check("bytes changed", [] {
+        auto text = reference();
+        for (int i = *rc::gen::inRange(1, 5); i > 0; --i)
+            text[*rc::gen::inRange<std::size_t>(0, text.size())] = *rc::gen::arbitrary<char>();
+        check_judgement(text);
+    }));
+    CHECK(rc::check("lines moved or lost", [] {
+        std::vector<std::string> lines;
+        std::istringstream whole(reference());
+        for (std::string line; std::getline(whole, line);) lines.push_back(line);
+        const auto from = *rc::gen::inRange<std::size_t>(0, lines.size());
+        const auto moved = lines[from];
+        lines.erase(lines.begin() + static_cast<std::ptrdiff_t>(from));
+        const auto to = *rc::gen::inRange<std::size_t>(0, lines.size() + 1);
+        if (to < lines.size()) lines.insert(lines.begin() + static_cast<std::ptrdiff_t>(to), moved);
+        std::string text;
+        for (const auto& line : lines) text += line + "\n";
+        check_judgement(text);
+    }));
+}
+
+TEST_CASE("a text differs from itself in no key") {
+    CHECK(rc::check("no difference", [](const std::string& text) { RC_ASSERT(changed_values(text, text).empty()); }));
+}
+
+TEST_CASE("the edit distance is a distance") {
+    CHECK(rc::check("symmetric, and nothing only for equals", [](const std::string& a, const std::string& b) {
+        RC_ASSERT(edit_distance(a, b) == edit_distance(b, a));
+        RC_ASSERT((edit_distance(a, b) == 0) == (a == b));
+        RC_ASSERT(edit_distance(a, b) <= std::max(a.size(), b.size()));
+    }));
+}
+
+TEST_CASE("spans, time limits and sizes are read to the number, and nothing else is one") {
+    CHECK(parse_duration_ms("500ms") == 500);
+    CHECK(parse_duration_ms("10m") == 600'000);
+    CHECK(parse_duration_ms("2w") == 14 * 86'400'000LL);
+    CHECK(parse_slurm_time_min("90") == 90);
+    CHECK(parse_slurm_time_min("90:59") == 90);
+    CHECK(parse_slurm_time_min("2:30:00") == 150);
+    CHECK(parse_slurm_time_min("2-00:00:00") == 2880);
+    CHECK(parse_slurm_time_min("1-12") == 2160);
+    CHECK(parse_slurm_time_min("1-1:30") == 1530);
+    CHECK(parse_size_mb("64G") == 65536);
+    for (const auto* text : {"", "m", "10", "10 m", "-1m", "1.5h", "10M", "99999999999999999999s"}) {
+        INFO(text);
+        CHECK_FALSE(parse_duration_ms(text));
+    }
+    for (const auto* text : {"", "1:2:3:4", "1-", "-1", "1d", "UNLIMITED", "1-1:1:1:1", "1::2"}) {
+        INFO(text);
+        CHECK_FALSE(parse_slurm_time_min(text));
+    }
+    for (const auto* text : {"", "G", "64", "64GB", "-1G"}) {
+        INFO(text);
+        CHECK_FALSE(parse_size_mb(text));
+    }
+}
