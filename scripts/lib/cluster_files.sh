@@ -227,22 +227,27 @@ four_eyes = false
 EOF
 }
 
-# built_parts: what of this tree a cluster takes, one path a line, relative to the tree. A program of libtool's is a
-# wrapper until it is installed; the real one and its library are beside it in .libs.
-built_parts() {
-    local program
-    if part_wanted job_submit; then echo plugins/job_submit/.libs/job_submit_accord.so; fi
-    if part_wanted spank; then echo plugins/spank/.libs/spank_accord.so; fi
-    for program in accordd accord; do
-        if [ "$program" = accord ] && [ -n "$without" ] && [ ! -e "$root/tools/accord/accord" ]; then continue; fi
-        part_wanted "$program" || continue
-        if [ -e "$root/tools/$program/.libs/$program" ]; then
-            echo .libs/libaccord.so.0
-            echo "tools/$program/.libs/$program"
-        else
-            echo "tools/$program/$program"
+# built_program PROGRAM: its path in the tree. One of libtool's is a wrapper until it is installed, and the real one is
+# beside it in .libs.
+built_program() {
+    local path
+    for path in "tools/$1/.libs/$1" "tools/$1/$1" ".libs/$1" "$1"; do
+        if [ -f "$root/$path" ]; then
+            printf '%s\n' "$path"
+            return 0
         fi
     done
+    return 1
+}
+
+# built_parts: what of this tree a cluster takes, one path a line, relative to the tree. A cluster without some part
+# takes the accord command where it is built.
+built_parts() {
+    if part_wanted job_submit; then echo plugins/job_submit/.libs/job_submit_accord.so; fi
+    if part_wanted spank; then echo plugins/spank/.libs/spank_accord.so; fi
+    if part_wanted accordd; then built_program accordd || echo tools/accordd/accordd; fi
+    built_program accord || if [ -z "$without" ]; then echo accord; fi
+    if [ -e "$root/.libs/libaccord.so.0" ]; then echo .libs/libaccord.so.0; fi
 }
 
 check_built() {

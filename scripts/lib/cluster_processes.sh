@@ -6,7 +6,19 @@
 # after a crash as well, and no stale pid file can point at a stranger.
 
 cluster_env() {
-    env -i PATH="$PATH" LANG=C.UTF-8 SLURM_CONF="$dir/slurm.conf" ACCORD_CONF="$dir/accord.toml" "$@" 9>&-
+    env -i PATH="$PATH" LANG=C.UTF-8 SLURM_CONF="$dir/slurm.conf" ACCORD_CONF="$dir/accord.toml" "$@"
+}
+
+# as_daemon COMMAND…: the same without the caller's descriptors, but the first three: a lock or a pipe of his would
+# last as long as the daemon.
+as_daemon() {
+    (
+        for fd in /proc/self/fd/*; do
+            fd=${fd##*/}
+            if [ "$fd" -gt 2 ]; then exec {fd}>&-; fi
+        done
+        cluster_env "$@"
+    )
 }
 
 # pids_of PROGRAM…: the cluster's processes that run one of these programs.
@@ -52,27 +64,27 @@ pid_of_node() {
 
 start_munged() {
     [ -z "$(pids_of munged)" ] || return 0
-    cluster_env setpriv --reuid=munge --regid=munge --clear-groups munged --key-file="$dir/munge/key" \
+    as_daemon setpriv --reuid=munge --regid=munge --clear-groups munged --key-file="$dir/munge/key" \
         --socket="$dir/munge/munge.sock" --pid-file="$dir/munge/munged.pid" --log-file="$dir/munge/munged.log" \
         --seed-file="$dir/munge/munged.seed" --origin=127.0.0.1
 }
 
 start_slurmctld() {
     [ -z "$(pids_of slurmctld)" ] || return 0
-    cluster_env slurmctld -f "$dir/slurm.conf" >>"$dir/log/slurmctld.out" 2>&1
+    as_daemon slurmctld -f "$dir/slurm.conf" >>"$dir/log/slurmctld.out" 2>&1
 }
 
 # start_slurmd NODE
 start_slurmd() {
     [ -z "$(pid_of_node "$1")" ] || return 0
     install -d -m 0755 "$dir/spool/$1"
-    cluster_env slurmd -f "$dir/slurm.conf" -N "$1" >>"$dir/log/slurmd.$1.out" 2>&1
+    as_daemon slurmd -f "$dir/slurm.conf" -N "$1" >>"$dir/log/slurmd.$1.out" 2>&1
 }
 
 start_accordd() {
     [ -z "$(pids_of accordd)" ] || return 0
-    cluster_env setsid setpriv --reuid=slurm --regid=slurm --init-groups "$dir/opt/bin/accordd" \
-        >>"$dir/log/accordd.log" 2>&1 </dev/null &
+    as_daemon setsid --fork setpriv --reuid=slurm --regid=slurm --init-groups "$dir/opt/bin/accordd" \
+        >>"$dir/log/accordd.log" 2>&1 </dev/null
 }
 
 # end_processes SECONDS FINDER…: asks the processes that FINDER lists to end, and kills those that have not by then.

@@ -7,11 +7,12 @@ load /usr/lib/bats/bats-support/load.bash
 load /usr/lib/bats/bats-assert/load.bash
 
 # new_cluster_dir: makes an empty directory that ordinary users can reach, outside of what jobs hide or get anew.
+# cluster_down removes it, whatever a failed test left there.
 new_cluster_dir() {
     local made
     made=$(mktemp -d /srv/accord-test-XXXXXX)
     chmod 0755 "$made"
-    printf '%s\n' "$made"
+    printf '%s\n' "$made" | tee -a "$BATS_FILE_TMPDIR/cluster_dirs"
 }
 
 # cluster_up [OPTION…]: a cluster of this file's own, with scripts/devcluster's options; sets CLUSTER_DIR, SLURM_CONF,
@@ -23,7 +24,13 @@ cluster_up() {
     eval "$("$root/scripts/devcluster" env --dir "$CLUSTER_DIR")"
 }
 
-cluster_down() { "$root/scripts/devcluster" down --dir "$CLUSTER_DIR" >&2; }
+cluster_down() {
+    local made
+    while read -r made; do
+        if [ -e "$made/devcluster.conf" ]; then "$root/scripts/devcluster" down --dir "$made" >&2; fi
+        rm -rf --one-file-system "$made"
+    done <"$BATS_FILE_TMPDIR/cluster_dirs"
+}
 
 setup() { mark_logs; }
 teardown() { show_logs_of_failed_test; }
@@ -126,5 +133,21 @@ EOF
     if [ $# -gt 0 ]; then printf '\n%s' "$@"; echo; fi
 }
 
-# accord_apply: the contracts written so far become active.
-accord_apply() { accord apply "$CLUSTER_DIR/contracts"; }
+# accord_apply: brings the contracts written so far into force, and waits until slurmctld's plugin decides by them.
+accord_apply() {
+    accord apply "$CLUSTER_DIR/contracts"
+    policy_reload
+    policy_reload
+}
+
+# policy_reload: makes the plugin read its settings and the store, and waits until it has read. What it read may be older
+# than this call the first time, not the second.
+policy_reload() {
+    local before
+    before=$(policies_read)
+    touch "$ACCORD_CONF"
+    wait_for 30 policies_read_since "$before"
+}
+
+policies_read() { grep -c 'accord: policy in force' "$CLUSTER_DIR/log/slurmctld.log" || true; }
+policies_read_since() { [ "$(policies_read)" -gt "$1" ]; }
