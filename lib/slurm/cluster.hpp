@@ -38,7 +38,8 @@ struct JobUpdate {
     HoldChange hold = HoldChange::release;
 };
 
-/// Every call may wait for slurmctld; one that it does not answer within its MessageTimeout fails ("unavailable").
+/// Every call waits for slurmctld's answer. One that it does not answer within MessageTimeout fails ("unavailable"), one
+/// that finds no controller at all does so at once.
 class Cluster {
 public:
     virtual ~Cluster() = default;

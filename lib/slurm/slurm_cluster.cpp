@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // slurmctld over libslurm's RPCs.
-#include <cerrno>
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 
@@ -65,10 +65,21 @@ public:
     Result<void> update(const JobUpdate& update) override;
 
 private:
+    [[nodiscard]] Result<void> answers() const;
+
+    int controllers_ = 1;     ///< in slurm.conf, as slurmctld last had it
     std::time_t listed_ = 0;  ///< slurmctld's time of the last list, 0 for none
 };
 
+/// Every other call tries again for MessageTimeout while no controller can be reached; this one tries once.
+Result<void> SlurmCluster::answers() const {
+    for (int i = 0; i < controllers_; ++i)
+        if (::slurm_ping(i) == SLURM_SUCCESS) return {};
+    return unavailable("reach it");
+}
+
 Result<ClusterSettings> SlurmCluster::settings() {
+    if (auto there = answers(); !there) return tl::unexpected(there.error());
     slurm_conf_t* raw = nullptr;
     if (::slurm_load_ctl_conf(0, &raw) != SLURM_SUCCESS) return unavailable("read its configuration");
     const SettingsMessage conf(raw);
@@ -77,11 +88,13 @@ Result<ClusterSettings> SlurmCluster::settings() {
     settings.slurm_user_uid = conf->slurm_user_id;
     for (std::uint32_t i = 0; i < conf->control_cnt; ++i)
         settings.controllers.emplace_back(conf->control_machine[i] ? conf->control_machine[i] : "");
+    controllers_ = std::max(1, static_cast<int>(conf->control_cnt));
     settings.prolog_at_allocation = (conf->prolog_flags & PROLOG_FLAG_ALLOC) != 0;
     return settings;
 }
 
 Result<ClusterShape> SlurmCluster::shape() {
+    if (auto there = answers(); !there) return tl::unexpected(there.error());
     partition_info_msg_t* raw_partitions = nullptr;
     if (::slurm_load_partitions(0, &raw_partitions, SHOW_ALL) != SLURM_SUCCESS) return unavailable("list partitions");
     const PartitionsMessage partitions(raw_partitions);
@@ -92,6 +105,7 @@ Result<ClusterShape> SlurmCluster::shape() {
 }
 
 Result<std::optional<std::vector<JobView>>> SlurmCluster::jobs() {
+    if (auto there = answers(); !there) return tl::unexpected(there.error());
     // slurmctld compares seconds; after a clock that went back they mean nothing.
     const auto since = listed_ <= std::time(nullptr) ? listed_ : 0;
     job_info_msg_t* raw = nullptr;
