@@ -85,6 +85,26 @@ Result<std::vector<DecisionRow>> Record::decisions(const DecisionQuery& query) c
     return rows;
 }
 
+Result<std::optional<JobFacts>> Record::facts(const DecisionId& decision, std::optional<std::uint32_t> job_id) const {
+    std::optional<JobFacts> facts;
+    if (decisions_) {
+        const auto loaded = decisions_->facts(decision, job_id);
+        if (!loaded) return loaded;
+        facts = *loaded;
+    }
+    for (const auto& record : not_loaded_) {
+        const auto& found = record.decision;
+        if (record.id == decision) {
+            facts = JobFacts{decision, found.time_s};
+        } else if (!facts || found.job_decision != decision || (job_id && found.job_id != job_id)) {
+            continue;
+        }
+        if (found.cls) facts->cls = *found.cls;
+        if (found.user_hold) facts->user_wants_hold = *found.user_hold;
+    }
+    return facts;
+}
+
 Result<std::vector<ActionRecord>> Record::actions(std::optional<std::uint32_t> job_id) const {
     return usage_ ? usage_->actions(job_id) : std::vector<ActionRecord>{};
 }

@@ -29,6 +29,9 @@ public:
     [[nodiscard]] Result<std::vector<ActionRecord>> actions(std::optional<std::uint32_t> job_id = {}) const;
     [[nodiscard]] Result<std::vector<UsageInterval>> intervals(std::optional<std::uint32_t> job_id) const;
     [[nodiscard]] Result<std::vector<UsageInterval>> open_intervals() const;
+    /// As DecisionsDb::facts, with what is not loaded yet.
+    [[nodiscard]] Result<std::optional<JobFacts>> facts(const DecisionId& decision,
+                                                        std::optional<std::uint32_t> job_id = {}) const;
     /// Decisions that are in the journal only, by controller and number.
     [[nodiscard]] const std::vector<JournalRecord>& not_loaded() const { return not_loaded_; }
     [[nodiscard]] const std::vector<std::string>& warnings() const { return warnings_; }

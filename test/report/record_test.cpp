@@ -69,6 +69,27 @@ TEST_CASE("decisions are listed whether or not they are loaded") {
     CHECK(store.ids({.about = DecisionId{0, 1}}) == Ids{"0-1", "0-3"});
 }
 
+TEST_CASE("what is known of a job includes what is not loaded yet") {
+    Store store;
+    auto queued = a_submission();
+    queued.verdict = Verdict::queued, queued.cls = JobClass::queued;
+    const auto own = store.decide(queued);
+    const auto known = [&](std::optional<std::uint32_t> job_id = {}) {
+        return Record::open(store.paths()).value().facts(own.id, job_id).value();
+    };
+    REQUIRE(known());
+    CHECK(known()->cls == JobClass::queued);
+    CHECK(known()->decided_s == new_year_s);
+    store.load(own);
+    auto released = a_modification(own.id, 17, new_year_s + 1);
+    released.cls = JobClass::borrowed, released.user_hold = true;
+    store.decide(released);
+    CHECK(known()->cls == JobClass::borrowed);
+    CHECK(known()->user_wants_hold);
+    CHECK(known(18)->cls == JobClass::queued);
+    CHECK_FALSE(Record::open(store.paths()).value().facts({0, 9}).value());
+}
+
 TEST_CASE("a bad line of the journal is a warning, and what follows it is listed") {
     Store store;
     store.decide(a_submission());

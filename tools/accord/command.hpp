@@ -26,6 +26,11 @@ using AddCommand = void (*)(CLI::App& app, Run& run);
 void add_validate(CLI::App& app, Run& run);
 void add_apply(CLI::App& app, Run& run);
 void add_contract(CLI::App& app, Run& run);
+void add_status(CLI::App& app, Run& run);
+void add_why(CLI::App& app, Run& run);
+void add_decisions(CLI::App& app, Run& run);
+void add_audit(CLI::App& app, Run& run);
+void add_count_gpus(CLI::App& app, Run& run);
 
 /// One line on stderr, "accord: what"; of an error in an input file "file:line: what". Gives `refused`.
 int complain(const Error& error);

@@ -10,7 +10,8 @@ namespace {
 
 using namespace accord;
 
-constexpr std::array<AddCommand, 3> commands{add_validate, add_apply, add_contract};
+constexpr std::array commands{add_validate, add_apply,     add_contract, add_status,
+                              add_why,      add_decisions, add_audit,    add_count_gpus};
 
 int run(int argc, char** argv) {
     CLI::App app{"Govern a Slurm GPU cluster by contract.", "accord"};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "store_access.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <grp.h>
@@ -49,6 +50,17 @@ Result<void> become_store_owner(const Config& config) {
                         ::setresuid(user->uid, user->uid, user->uid) == 0;
     if (!become) return fail_errno(fmt::format("{}: cannot act as its owner {}", config.store_dir, user->name));
     return {};
+}
+
+Result<StorePaths> store_to_read(const Config& config) {
+    if (const auto become = become_store_owner(config); !become) return tl::unexpected<Error>(become.error());
+    StorePaths paths(config.store_dir);
+    if (::faccessat(AT_FDCWD, paths.dir.c_str(), R_OK | X_OK, AT_EACCESS) == 0) return paths;
+    if (errno != EACCES) return fail_errno(paths.dir + ": cannot use [store] dir");
+    const auto owner = store_owner(config);
+    const auto group = config.admin_group.empty() ? "" : fmt::format(" and group {}", config.admin_group);
+    return fail("refused", fmt::format("{}: cannot read it: ask an administrator; only root, {}{} may", paths.dir,
+                                       owner ? *owner : "SlurmUser", group));
 }
 
 Actor current_actor() {

@@ -7,6 +7,7 @@
 #include "policy/config.hpp"
 #include "policy/error.hpp"
 #include "store/contracts_db.hpp"
+#include "store/store_paths.hpp"
 
 namespace accord {
 
@@ -16,6 +17,10 @@ namespace accord {
 
 /// As root, becomes the stores' owner for good: read input files before. Does nothing for anyone else.
 [[nodiscard]] Result<void> become_store_owner(const Config& config);
+
+/// For commands that read: becomes the owner and gives the stores' places. Fails ("refused", saying whom to ask) for who
+/// may not read them.
+[[nodiscard]] Result<StorePaths> store_to_read(const Config& config);
 
 /// Who runs this program, as it was started: ask before become_store_owner().
 [[nodiscard]] Actor current_actor();

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// accord status: guarantees, claims, headroom, excess, loans and queues.
+#include <algorithm>
+#include <ctime>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "command.hpp"
+#include "policy/utc.hpp"
+#include "report/status.hpp"
+#include "site_now.hpp"
+#include "table.hpp"
+
+namespace accord {
+
+namespace {
+
+struct Options {
+    std::string pool;
+    bool json = false;
+};
+
+void print_rows(const std::vector<StatusRow>& rows, bool json) {
+    Table table({"contract", "pool", "state", "gpu_type", "guaranteed", "claimed", "headroom", "borrowed", "excess", "in_use",
+                 "lent", "queued_jobs"});
+    for (const auto& row : rows)
+        table.add({row.contract, row.pool, row.state, row.gpu_type, row.guaranteed, row.claimed, row.headroom, row.borrowed,
+                   row.excess, row.in_use, row.lent, row.queued_jobs});
+    table.print(json);
+}
+
+void print_pool(const PoolStatus& pool) {
+    const auto unavailable = pool.capacity > pool.available
+                                 ? fmt::format(" ({} of them on nodes that are down or draining)", pool.capacity - pool.available)
+                                 : "";
+    fmt::print("pool {}: {} {}{}; {} guaranteed, {} owned by no contract; {} in use, {} of them lent\n", pool.pool,
+               pool.capacity, pool.gpu_type, unavailable, pool.guaranteed,
+               std::max<Gpus>(0, pool.capacity - pool.guaranteed), pool.in_use, pool.lent);
+}
+
+void print_freshness(const SiteNow& site, std::FILE* to) {
+    const auto taken_s = site.now.ledger.base().taken_s;
+    if (taken_s == 0)
+        fmt::print(to, "no snapshot by accordd yet: the claims are those of the journal alone\n");
+    else
+        fmt::print(to, "claims: snapshot of {}, and {} later decision{}\n", utc_text(taken_s), site.now.ledger.tail_size(),
+                   site.now.ledger.tail_size() == 1 ? "" : "s");
+    if (!site.accordd_running)
+        fmt::print(to, "accordd is not running on this host: claims are kept, but no job is promoted or released\n");
+    if (site.config.mode == Mode::observe) fmt::print(to, "mode is observe: decisions are recorded, and change nothing\n");
+}
+
+int status(const Options& options) {
+    const auto site = read_site_now();
+    if (!site) return complain(site.error());
+    if (!options.pool.empty() && site->config.pool_of(options.pool) == nullptr)
+        return complain(fmt::format("{}: there is no such pool in accord.toml", options.pool));
+    const auto running = site->record.open_intervals();
+    if (!running) return complain(running.error());
+    for (const auto& warning : site->now.warnings) complain(warning);
+    const auto found = status_of({site->config, site->contracts, site->now, *running, std::time(nullptr), options.pool});
+    print_rows(found.rows, options.json);
+    if (options.json) {
+        if (!site->accordd_running) print_freshness(*site, stderr);
+        return done;
+    }
+    for (const auto& pool : found.pools) print_pool(pool);
+    print_freshness(*site, stdout);
+    return done;
+}
+
+}  // namespace
+
+void add_status(CLI::App& app, Run& run) {
+    auto* command = app.add_subcommand("status", "Guarantees, claims, headroom, excess, loans and queued jobs");
+    const auto options = std::make_shared<Options>();
+    command->add_option("--pool", options->pool, "Only this pool, by its governed partition");
+    command->add_flag("--json", options->json, "An array of flat objects");
+    command->callback([options, &run] { run = [options] { return status(*options); }; });
+}
+
+}  // namespace accord

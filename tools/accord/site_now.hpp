@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The site at this moment, as far as its files tell: for status and why.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "policy/config.hpp"
+#include "policy/error.hpp"
+#include "policy/policy.hpp"
+#include "report/record.hpp"
+
+namespace accord {
+
+struct SiteNow {
+    Config config;
+    std::vector<PolicyContract> contracts;  ///< in any state
+    LedgerNow now;
+    Record record;
+    bool accordd_running = false;  ///< on this host
+};
+
+/// As root, becomes the stores' owner.
+[[nodiscard]] Result<SiteNow> read_site_now();
+
+}  // namespace accord
