@@ -117,6 +117,19 @@ TEST_CASE("A job that never started is not metered") {
     CHECK(meter.list(200, {ended(job(1, "gpu", JobState::running, 0), 195, Ending::cancelled)}).empty());
 }
 
+TEST_CASE("A job that is being requeued is still in the run that it loses its GPUs from") {
+    Meter meter;
+    (void)meter.list(200, {job(1, "gpu-lend", JobState::running, 150)});
+    auto going = job(1, "gpu-lend", JobState::completing, 206);
+    going.restarts = 1;
+    CHECK(meter.list(207, {going}).empty());
+    const auto closed = meter.list(210, {requeued(1, 208)});
+    REQUIRE(closed.size() == 1);
+    CHECK(closed[0].restart == 0);
+    CHECK(closed[0].start_s == 150);
+    CHECK(closed[0].end_s == 208);
+}
+
 TEST_CASE("A requeued job closes its stretch at its new submission and opens another when it runs again") {
     Meter meter;
     (void)meter.list(200, {job(1, "gpu-lend", JobState::running, 190)});

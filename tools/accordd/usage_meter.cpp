@@ -84,7 +84,10 @@ void UsageMeter::see_running(const JobView& job, Stretch now, std::vector<UsageI
     const auto known = running_.find(job.job_id);
     if (known != running_.end()) {
         auto& before = known->second;
-        if (before.interval.restart == job.restarts && before.interval.start_s == job.start_s) {
+        const bool same_run = before.interval.restart == job.restarts && before.interval.start_s == job.start_s;
+        // A requeue counts the restart at once, while the run before still holds its GPUs (_job_requeue_op, 22.05).
+        const bool being_requeued = job.state == JobState::completing && before.interval.restart + 1 == job.restarts;
+        if (same_run || being_requeued) {
             if (now.nodes.empty()) now.nodes = std::move(before.nodes);
             now.interval = before.interval;
             before = std::move(now);
