@@ -266,13 +266,16 @@ GpuCount count_gpus(const GpuAsk& ask, const PartitionShape* shape, const PoolCo
 }
 
 void settle_types(GpuIntervals& gpus, const PoolConfig& pool) {
-    const auto untyped = gpus.find("");
-    if (untyped == gpus.end() || pool.gpus.size() != 1) return;
-    const auto interval = untyped->second;
-    gpus.erase(untyped);
-    auto& of_type = gpus[pool.gpus.begin()->first];
-    of_type.min = saturating_add(of_type.min, interval.min);
-    of_type.max = saturating_add(of_type.max, interval.max);
+    if (pool.gpus.size() != 1) return;
+    auto untyped = gpus.extract("");
+    if (untyped.empty()) return;
+    untyped.key() = pool.gpus.begin()->first;
+    const auto settled = gpus.insert(std::move(untyped));
+    if (settled.inserted) return;
+    const auto& [min, max] = settled.node.mapped();
+    auto& of_type = settled.position->second;
+    of_type.min = saturating_add(of_type.min, min);
+    of_type.max = saturating_add(of_type.max, max);
 }
 
 }  // namespace accord

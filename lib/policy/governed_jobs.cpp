@@ -81,8 +81,9 @@ std::vector<GovernedJob> governed_jobs(const Policy& policy, const ClusterShape&
         one.contract = contract_key(job, *place.pool);
         one.facts = facts(job);
         one.cls = class_of(job, place, one.facts);
-        const auto per_task = maxima(gpus_of(job, *place.pool, shape));
-        one.would_claim = times(per_task, tasks_at_once(job, per_task, *place.pool));
+        auto per_task = maxima(gpus_of(job, *place.pool, shape));
+        const auto at_once = tasks_at_once(job, per_task, *place.pool);
+        one.would_claim = times(std::move(per_task), at_once);
         if (one.cls != JobClass::queued) one.claim = one.would_claim;
     }
     share_array_claims(governed, policy.config());

@@ -258,6 +258,9 @@ TEST_CASE("an untyped request in a pool of one type is of that type") {
     auto gpus = untyped(2, 4);
     settle_types(gpus, a100_pool);
     CHECK(gpus == GpuIntervals{{"a100", {2, 4}}});
+    gpus = {{"", {2, 4}}, {"a100", {1, 1}}};
+    settle_types(gpus, a100_pool);
+    CHECK(gpus == GpuIntervals{{"a100", {3, 5}}});
     gpus = untyped(2, 4);
     settle_types(gpus, mixed_pool);
     CHECK(gpus == untyped(2, 4));
