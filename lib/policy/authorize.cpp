@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// The ladder, rung by rung: each says what is wrong, the limit, what to change and whom to ask.
 #include "policy/authorize.hpp"
 
 #include <algorithm>
@@ -34,9 +35,10 @@ Objection no_contract(const Application& application) {
     if (application.contract != nullptr) return {};
     const auto& partition = application.pool.partition;
     if (application.account.empty())
-        return fmt::format("user {} has no active contract in partition {}: name an account that has one with --account, "
-                           "or ask {}",
-                           application.policy.user_name(application.request.uid), partition, owner_of(application));
+        return fmt::format(
+            "user {} has no active contract in partition {}: name an account that has one with "
+            "--account, or ask {}",
+            application.policy.user_name(application.request.uid), partition, owner_of(application));
     return fmt::format("account {} has no contract in partition {}: use an account that has one, or ask {}",
                        printable(application.account), partition, owner_of(application));
 }
@@ -50,8 +52,8 @@ Objection not_active(const Application& application) {
     if (application.now_s < terms.valid_from_s)
         return fmt::format("contract {} is in force only from {} on: ask {}", terms.key(), utc_text(terms.valid_from_s),
                            owner_of(application));
-    return fmt::format("contract {} was in force until {}: ask {} to renew it", terms.key(), utc_text(terms.valid_until_s),
-                       owner_of(application));
+    return fmt::format("contract {} was in force until {}: ask {} to renew it", terms.key(),
+                       utc_text(terms.valid_until_s), owner_of(application));
 }
 
 Objection not_member(const Application& application) {
@@ -80,8 +82,9 @@ Objection time_limit(const Application& application) {
     const auto& terms = application.terms();
     const auto asked = application.request.time_limit_min, most = terms.workloads.max_walltime_min;
     if (!asked || !most || *asked <= *most) return {};
-    return fmt::format("contract {}: the time limit {} is over its max_walltime {}: ask for --time={} or less, or ask {}",
-                       terms.key(), time_limit_text(*asked), time_limit_text(*most), time_limit_text(*most), owner_of(application));
+    return fmt::format(
+        "contract {}: the time limit {} is over its max_walltime {}: ask for --time={} or less, or ask {}", terms.key(),
+        time_limit_text(*asked), time_limit_text(*most), time_limit_text(*most), owner_of(application));
 }
 
 /// " (counted high: ...)" where the count is only a bound.
@@ -96,10 +99,11 @@ Objection gpu_type(const Application& application) {
     for (const auto& [type, gpus] : application.count.gpus) {
         if (terms.capacity.contains(type) || gpus.max == 0) continue;
         if (type.empty())
-            return fmt::format("partition {} has several GPU types, and {} GPUs are asked for without one{}: name one of "
-                               "{}, as in --gres=gpu:{}:{}",
-                               application.pool.partition, gpus.max, counted_high(application.count),
-                               fmt::join(types, ", "), types.front(), std::max<Gpus>(gpus.min, 1));
+            return fmt::format(
+                "partition {} has several GPU types, and {} GPUs are asked for without one{}: name one "
+                "of {}, as in --gres=gpu:{}:{}",
+                application.pool.partition, gpus.max, counted_high(application.count), fmt::join(types, ", "),
+                types.front(), std::max<Gpus>(gpus.min, 1));
         return fmt::format("contract {} has no GPUs of type {}, of which {} are asked for{}: ask for {}, or ask {}",
                            terms.key(), printable(type), gpus.max, counted_high(application.count),
                            fmt::join(types, " or "), owner_of(application));
@@ -176,8 +180,9 @@ void find_contract(Application& application) {
 }  // namespace
 
 std::string lower_case(std::string account) {
-    std::transform(account.begin(), account.end(), account.begin(),
-                   [](char letter) { return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter; });
+    std::transform(account.begin(), account.end(), account.begin(), [](char letter) {
+        return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
+    });
     return account;
 }
 

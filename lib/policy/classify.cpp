@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Classes, limits and the site factor.
 #include "policy/classify.hpp"
 
 #include <algorithm>

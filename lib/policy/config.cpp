@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Looking up pools and priority classes.
 #include "policy/config.hpp"
 
 namespace accord {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// The names of a contract's enumerations.
 #include "policy/contract.hpp"
 
 #include "policy/names.hpp"

@@ -85,7 +85,9 @@ struct FilesystemScope {
     bool landlock = false;
     bool operator==(const FilesystemScope&) const = default;
     /// True when the contract says anything at all about files; otherwise a job's view is the node's own.
-    [[nodiscard]] bool restricts() const { return !(hidden.empty() && rw.empty() && ro.empty() && private_dirs.empty()); }
+    [[nodiscard]] bool restricts() const {
+        return !(hidden.empty() && rw.empty() && ro.empty() && private_dirs.empty());
+    }
 };
 
 struct CredentialFile {

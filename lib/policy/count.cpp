@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// R4, one function per way of asking.
 #include "policy/count.hpp"
 
 #include <algorithm>

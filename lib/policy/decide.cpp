@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// A submission from its partitions to its decision.
 #include "policy/decide.hpp"
 
 #include <algorithm>
@@ -85,29 +86,29 @@ Decision exempted(const Submission& submission, Partitions partitions) {
 
 // R1.
 
+Refusal refused(Reason reason, std::string_view body) { return {reason, refusal(body, reason)}; }
+
 /// Why the partitions as named cannot be judged one by one.
 std::optional<Refusal> objection_to(const Config& config, Partitions partitions) {
     if (partitions.empty())
-        return Refusal{Reason::store_unavailable,
-                       refusal("no partition is named, and the default one is not known yet: name one with --partition, "
-                               "or ask " + whom_to_ask(config, nullptr),
-                               Reason::store_unavailable)};
+        return refused(Reason::store_unavailable,
+                       fmt::format("no partition is named, and the default one is not known yet: name one with "
+                                   "--partition, or ask {}",
+                                   whom_to_ask(config, nullptr)));
     for (const auto& partition : partitions)
         if (const auto* pool = config.pool_lending_in(partition))
-            return Refusal{Reason::lend_partition,
-                           refusal(fmt::format("partition {} takes no direct submissions: submit to {}, and the job "
-                                               "borrows there by itself where its contract allows; ask {}",
-                                               partition, pool->partition, whom_to_ask(config, nullptr)),
-                                   Reason::lend_partition)};
+            return refused(Reason::lend_partition,
+                           fmt::format("partition {} takes no direct submissions: submit to {}, and the job borrows "
+                                       "there by itself where its contract allows; ask {}",
+                                       partition, pool->partition, whom_to_ask(config, nullptr)));
     const auto ungoverned = std::find_if(partitions.begin(), partitions.end(),
                                          [&](const auto& partition) { return config.pool_of(partition) == nullptr; });
     if (ungoverned == partitions.end()) return std::nullopt;
-    return Refusal{Reason::mixed_partitions,
-                   refusal(fmt::format("of the partitions {} some are governed by contract and {} is not: name only one "
-                                       "kind; ask {}",
-                                       printable(fmt::format("{}", fmt::join(partitions, ","))), printable(*ungoverned),
-                                       whom_to_ask(config, nullptr)),
-                           Reason::mixed_partitions)};
+    return refused(Reason::mixed_partitions,
+                   fmt::format("of the partitions {} some are governed by contract and {} is not: name only one kind; "
+                               "ask {}",
+                               printable(fmt::format("{}", fmt::join(partitions, ","))), printable(*ungoverned),
+                               whom_to_ask(config, nullptr)));
 }
 
 // One pool.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// The words and marks by which decisions are recorded and found again.
 #include "policy/decision.hpp"
 
 #include <charconv>

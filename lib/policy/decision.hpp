@@ -72,7 +72,8 @@ struct Decision {
     GpuVector claim;    ///< what the ledger counts: maxima, times the concurrent tasks; empty for queued and rejected
     std::optional<std::uint32_t> job_id;      ///< modifications only
     std::optional<DecisionId> job_decision;   ///< modifications only: the one named in the job's admin_comment
-    /// The owner's wish while the job is queued: true, leave it held when it is released; false, that wish is withdrawn.
+    /// The owner's wish while the job is queued: true, leave it held when it is released; false, that wish is
+    /// withdrawn.
     std::optional<bool> user_hold;
     std::string message;                  ///< the line for the researcher, with its "accord: " prefix
     Rewrite rewrite;

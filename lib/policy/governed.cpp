@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// What one job of the list is to Accord.
 #include "policy/governed.hpp"
 
 #include <algorithm>
@@ -34,7 +35,8 @@ std::int64_t tasks_at_once(const JobView& job, const GpuVector& per_task, const 
     if (job.array_job_id == 0 || job.array_task_id) return 1;
     if (job.array && job.array->tasks > 0) return job.array->concurrent();
     Gpus most = 1;
-    for (const auto& [type, gpus] : per_task) most = std::max(most, amount_of(pool.gpus, type) / std::max<Gpus>(gpus, 1));
+    for (const auto& [type, gpus] : per_task)
+        most = std::max(most, amount_of(pool.gpus, type) / std::max<Gpus>(gpus, 1));
     return most;
 }
 

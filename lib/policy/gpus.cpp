@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Sums and words of GPU amounts.
 #include "policy/gpus.hpp"
 
 #include <fmt/format.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Snapshot and tail, counted once each.
 #include "policy/ledger.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// The one line that a researcher reads about a decision.
 #include "policy/messages.hpp"
 
 #include <fmt/format.h>
@@ -58,7 +59,9 @@ std::string queued_line(const Outcome& outcome) {
 
 }  // namespace
 
-std::string refusal(std::string_view body, Reason code) { return fmt::format("accord: {} [{}]", body, to_string(code)); }
+std::string refusal(std::string_view body, Reason code) {
+    return fmt::format("accord: {} [{}]", body, to_string(code));
+}
 
 std::string whom_to_ask(const Config& config, const Contract* contract) {
     if (contract != nullptr && !contract->owners.operations.empty()) return contract->owners.operations;
@@ -100,8 +103,8 @@ std::string impossibility(const Contract& contract, const PoolConfig& pool, cons
                            : limit     ? fmt::format("borrow limit {}", *limit)
                                        : std::string("no borrow limit");
     return fmt::format(
-        "asks for up to {} {}, more than {} could ever hold (guaranteed {}, {}, {} in partition {}; {} in use): ask for "
-        "{} or fewer",
+        "asks for up to {} {}, more than {} could ever hold (guaranteed {}, {}, {} in partition {}; {} in use): "
+        "ask for {} or fewer",
         asked.max, type, contract.key(), guaranteed_of(contract, type), borrowing, in_pool, pool.partition,
         amount_of(claims.guaranteed, type) + amount_of(claims.borrowed, type),
         std::min(guaranteed_of(contract, type) + (may_borrow ? limit.value_or(in_pool) : 0), in_pool));

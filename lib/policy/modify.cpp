@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// R17: accordd's actions, other operators' changes and users' changes, each by their own rules.
 #include "policy/modify.hpp"
 
 #include <fmt/format.h>
@@ -104,8 +105,8 @@ Decision judge_action(const Judgement& judgement, const ActionMark& mark) {
     auto claim = judgement.place ? claim_of(judgement, decision.gpus) : GpuVector{};
     if (const auto stale = staleness(judgement, mark.to, claim); !stale.empty()) {
         decision.reason = Reason::stale;
-        decision.message = refusal(fmt::format("job {}: action {} to {} is overtaken: {}", judgement.modification.job_name,
-                                               mark.number, to_string(mark.to), stale),
+        decision.message = refusal(fmt::format("job {}: action {} to {} is overtaken: {}",
+                                               judgement.modification.job_name, mark.number, to_string(mark.to), stale),
                                    Reason::stale);
         return decision;
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// How many nodes a request may take, and what they hold.
 #include "policy/nodes.hpp"
 
 #include <algorithm>

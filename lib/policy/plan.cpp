@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// accordd's pass: candidates in R16's order, each claiming what the next one cannot have.
 #include "policy/plan.hpp"
 
 #include <algorithm>
@@ -49,7 +50,8 @@ std::vector<Candidate> candidates(const Policy& policy, const ClusterShape& shap
         if (governed.cls != JobClass::queued && !awaits_promotion(governed)) continue;
         const auto* pool = place_of(policy.config(), governed.job->partition).pool;
         const auto* contract = contract_in_force(policy, shape, governed, *pool, now_s);
-        const auto factor = contract == nullptr ? 0 : site_factor(policy.config(), *contract, JobClass::guaranteed, {}, {});
+        const auto factor =
+            contract == nullptr ? 0 : site_factor(policy.config(), *contract, JobClass::guaranteed, {}, {});
         found.push_back({&governed, pool, contract, factor});
     }
     std::sort(found.begin(), found.end(),

@@ -58,9 +58,9 @@ struct GovernedJob {
 /// R7: the records of one array in one class, its pending rest and the tasks split off, claim together what may run at
 /// once: as many tasks as the throttle allows, at least those that hold resources. Tasks of it in the other class claim
 /// for themselves.
-[[nodiscard]] std::vector<GovernedJob> governed_jobs(const Policy& policy, const ClusterShape& shape,
-                                                     const std::vector<JobView>& jobs,
-                                                     const std::function<std::optional<JobFacts>(const JobView&)>& facts);
+[[nodiscard]] std::vector<GovernedJob> governed_jobs(
+    const Policy& policy, const ClusterShape& shape, const std::vector<JobView>& jobs,
+    const std::function<std::optional<JobFacts>(const JobView&)>& facts);
 
 /// The sums of the jobs' claims by contract.
 [[nodiscard]] std::unordered_map<std::string, ContractClaims> claims_of(const std::vector<GovernedJob>& jobs);
@@ -68,9 +68,9 @@ struct GovernedJob {
 /// Promotions of borrowed jobs and releases of queued ones that the headroom and the limits allow, in R16's order;
 /// admin holds for queued jobs that only a user hold keeps. `claims` starts as what the ledger counts, tail included,
 /// and each action claims from it, so that the actions hold together. Nothing to change gives an empty list. Nothing is
-/// promoted or released for a contract that is not active, in a pool whose shape is not known, or in observe mode (R18);
-/// jobs without GPUs stay borrowed (R8), exempt ones stay where they are, and a pending borrowed job is promoted only once
-/// it is eligible.
+/// promoted or released for a contract that is not active, in a pool whose shape is not known, or in observe mode
+/// (R18); jobs without GPUs stay borrowed (R8), exempt ones stay where they are, and a pending borrowed job is promoted
+/// only once it is eligible.
 [[nodiscard]] std::vector<Action> plan(const Policy& policy, const ClusterShape& shape,
                                        const std::vector<GovernedJob>& jobs,
                                        std::unordered_map<std::string, ContractClaims> claims, std::int64_t now_s);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Looking up contracts and people.
 #include "policy/policy.hpp"
 
 #include <algorithm>

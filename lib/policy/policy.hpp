@@ -72,8 +72,8 @@ private:
     std::vector<std::uint32_t> exempt_uids_;
 };
 
-/// R10: the sum of the guarantees of all contracts whose state is active, per pool and type and at every instant of their
-/// dates, is within the pool's capacity. One sentence with the numbers for each breach.
+/// R10: the sum of the guarantees of all contracts whose state is active, per pool and type and at every instant of
+/// their dates, is within the pool's capacity. One sentence with the numbers for each breach.
 [[nodiscard]] std::vector<std::string> guarantee_breaches(const Config& config,
                                                           const std::vector<PolicyContract>& contracts);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Arrays as --array names them.
 #include "policy/request.hpp"
 
 #include <algorithm>

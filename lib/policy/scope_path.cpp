@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Which tree of a contract decides over a path.
 #include "policy/scope_path.hpp"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// What partitions hold in all.
 #include "policy/shape.hpp"
 
 namespace accord {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Reading Slurm's TRES strings, token by token.
 #include "policy/tres.hpp"
 
 #include <algorithm>

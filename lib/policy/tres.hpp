@@ -19,9 +19,9 @@ struct TresGpus {
 };
 
 /// Reads the grammar of 22.05's _get_next_gres and 24.11's slurm_get_next_tres, whichever separators are used:
-/// `gres` `:` or `/`, the name, `:TYPE`, and `:` or `=` with a count. A second part that is a number is a count, never a
-/// type. Counts may carry a multiplier (K, KiB = 1024, KB = 1000, M, G, T, P) and saturate.
-/// `without_prefix` points into `text`.
+/// `gres` `:` or `/`, the name, `:TYPE`, and `:` or `=` with a count. A second part that is a number is a count, never
+/// a type. Counts may carry a multiplier (K, KiB = 1024, KB = 1000, M, G, T, P) and saturate. `without_prefix` points
+/// into `text`.
 [[nodiscard]] TresGpus parse_tres_gpus(std::string_view text);
 
 /// A count with its multiplier, saturating at `gpus_max`; nothing when it is not a number.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// Points in time and spans, written and read.
 #include "policy/utc.hpp"
 
 #include "catch.hpp"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+// What slurmctld, plugin and accordd do in the model.
 #include "property/model.hpp"
 
 #include <algorithm>
