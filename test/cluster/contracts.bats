@@ -1,0 +1,81 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# From contract files to what slurmctld does with the next job.
+
+load common
+
+setup_file() { cluster_up --nodes 1; }
+teardown_file() {
+    cluster_down
+    userdel accordlate 2>/dev/null || true
+}
+
+# one_gpu USER ACCOUNT: a job of one GPU; prints what sbatch says, and cancels it.
+one_gpu() {
+    local job
+    job=$(submit "$1" --account="$2" --gres=gpu:1 --wrap 'sleep 600' 2>&1) || {
+        printf '%s\n' "$job"
+        return 1
+    }
+    scancel "$(tail -n 1 <<<"$job")"
+    printf '%s\n' "$job"
+}
+
+says() {
+    local wanted=$1
+    shift
+    [[ $("$@") == *"$wanted"* ]]
+}
+
+@test "a contract that is applied governs the next job, and slurmctld is not reconfigured" {
+    run one_gpu vision1 vision
+    assert_failure
+    assert_output --partial '[no_contract]'
+    write_contract vision 2
+    accord_apply
+    wait_for 20 one_gpu vision1 vision
+    run one_gpu outsider1 vision
+    assert_failure
+    assert_output --partial '[not_member]'
+}
+
+@test "H02 H04 one bad file stops all, and the contracts in force stay so" {
+    write_contract speech 1
+    write_contract vision '"2"'
+    run accord_apply
+    assert_failure 1
+    assert_output --partial "contracts/vision.toml:22: capacity.a100.guaranteed: found the string \"2\""
+    one_gpu vision1 vision
+    run one_gpu speech1 speech
+    assert_failure
+    assert_output --partial '[no_contract]'
+    write_contract vision 2
+    accord_apply
+    wait_for 20 one_gpu speech1 speech
+}
+
+@test "H03 a contract ends with the end of its last day, named in UTC" {
+    local yesterday
+    yesterday=$(date --date=yesterday +%F)
+    sed -i "s/^valid_until = .*/valid_until = $yesterday/" "$CLUSTER_DIR/contracts/speech.toml"
+    accord_apply
+    wait_for 20 says '[not_active]' one_gpu speech1 speech
+    run one_gpu speech1 speech
+    assert_output --partial "$(date --utc --date="$(date +%F) - 1 second" +%FT%TZ)"
+}
+
+@test "G04 who does not exist when a contract names him is a member once he does" {
+    sed -i 's/^groups = .*/&\nusers = ["accordlate"]/' "$CLUSTER_DIR/contracts/vision.toml"
+    run accord_apply
+    assert_success
+    assert_output --partial 'there is no user accordlate yet'
+    useradd --system --no-create-home --home-dir /nonexistent --shell /bin/bash accordlate
+    wait_for 60 one_gpu accordlate vision
+}
+
+@test "the store belongs to SlurmUser, whoever applied what is in it" {
+    run stat --format='%U %G %a' "$CLUSTER_DIR/accord/contracts.db"
+    assert_output 'slurm accord-admin 640'
+    run accord contract history vision --json
+    assert_output --partial '"who": "root"'
+}
