@@ -103,6 +103,17 @@ Result<std::optional<std::string>> user_name_of(std::uint32_t uid) {
     return answer(found, name);
 }
 
+Result<std::optional<std::string>> group_name_of(std::uint32_t gid) {
+    std::string name;
+    const auto found = look_up<::group>(
+        fmt::format("gid {}", gid),
+        [&](::group* entry, char* buffer, std::size_t size, ::group** result) {
+            return ::getgrgid_r(gid, entry, buffer, size, result);
+        },
+        [&](const ::group& entry) { name = entry.gr_name; });
+    return answer(found, name);
+}
+
 Result<std::optional<std::uint32_t>> gid_of(const std::string& group) {
     const auto entry = group_of(group);
     if (!entry) return tl::unexpected<Error>(entry.error());

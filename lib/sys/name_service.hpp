@@ -16,6 +16,7 @@ namespace accord {
 [[nodiscard]] Result<std::optional<std::string>> user_name_of(std::uint32_t uid);
 
 [[nodiscard]] Result<std::optional<std::uint32_t>> gid_of(const std::string& group);
+[[nodiscard]] Result<std::optional<std::string>> group_name_of(std::uint32_t gid);
 
 /// The names of the group's members: those that it lists and those whose own group it is, where the name service lets
 /// users be enumerated. Nothing when there is no such group. Not for two threads at once.

@@ -11,7 +11,8 @@ namespace {
 using namespace accord;
 
 constexpr std::array commands{add_validate, add_apply,     add_contract, add_status,
-                              add_why,      add_decisions, add_audit,    add_count_gpus};
+                              add_why,      add_decisions, add_audit,    add_count_gpus,
+                              add_doctor};
 
 int run(int argc, char** argv) {
     CLI::App app{"Govern a Slurm GPU cluster by contract.", "accord"};

@@ -13,12 +13,10 @@
 
 namespace accord {
 
-namespace {
-
-Result<std::vector<PolicyContract>> contracts_in(const std::string& path) {
+Result<std::vector<PolicyContract>> contracts_in(const std::string& contracts_db) {
     std::vector<PolicyContract> contracts;
-    if (::access(path.c_str(), F_OK) != 0) return contracts;
-    const auto db = ContractsDb::open(path, ContractsDb::Open::read_only);
+    if (::access(contracts_db.c_str(), F_OK) != 0) return contracts;
+    const auto db = ContractsDb::open(contracts_db, ContractsDb::Open::read_only);
     if (!db) return tl::unexpected<Error>(db.error());
     const auto snapshot = db->snapshot();
     if (!snapshot) return tl::unexpected<Error>(snapshot.error());
@@ -26,6 +24,8 @@ Result<std::vector<PolicyContract>> contracts_in(const std::string& path) {
         contracts.push_back({one.contract, one.version, one.state, one.member_uids, one.hash});
     return contracts;
 }
+
+namespace {
 
 /// The controller whose decisions the ledger counts: the only one with a journal here, else the first.
 Result<std::uint32_t> controller_of(const StorePaths& paths) {

@@ -20,6 +20,9 @@ struct SiteNow {
     bool accordd_running = false;  ///< on this host
 };
 
+/// The contracts of contracts.db, in any state; none where the file is not there.
+[[nodiscard]] Result<std::vector<PolicyContract>> contracts_in(const std::string& contracts_db);
+
 /// As root, becomes the stores' owner.
 [[nodiscard]] Result<SiteNow> read_site_now();
 

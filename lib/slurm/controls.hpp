@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What slurm.conf says as far as Accord's controls depend on it, as slurmctld has it in force.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <slurm/slurm.h>
+
+namespace accord {
+
+struct PartitionControl {
+    std::string preempt_mode;  ///< "OFF", "REQUEUE", "CANCEL" or "SUSPEND"; the cluster's where it has none of its own
+    bool is_default = false;
+};
+
+struct SlurmControls {
+    std::string version, cluster_name, slurm_user;
+    std::string preempt_type, preempt_mode, priority_type, select_type, accounting_type, container_type;  ///< plugins
+    std::vector<std::string> job_submit_plugins, gres_types, accounting_tres;
+    std::string plugin_dir;   ///< folders with colons between them
+    std::string plugstack;    ///< path of plugstack.conf
+    std::string auth_info;
+    std::string federation;   ///< its name; empty: none
+    bool prolog_at_allocation = false;
+    bool requeues_by_default = true;       ///< JobRequeue
+    bool enforces_partition_limits = false;  ///< EnforcePartLimits is ALL or ANY
+    bool exempts_by_priority = false;      ///< the release knows PreemptParameters=min_exempt_priority
+    std::map<std::string, PartitionControl> partitions;
+};
+
+/// The federation is asked for apart. Pure: no call into Slurm.
+[[nodiscard]] SlurmControls slurm_controls(const slurm_conf_t& conf, const partition_info_msg_t& partitions);
+
+}  // namespace accord

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "slurm/load_controls.hpp"
+
+#include <slurm/slurm.h>
+#include <slurm/slurm_errno.h>
+#include <slurm/slurmdb.h>
+
+#include <memory>
+
+namespace accord {
+namespace {
+
+template <auto Free>
+struct SlurmFree {
+    template <typename T>
+    void operator()(T* message) const { Free(message); }
+};
+
+tl::unexpected<Error> unavailable(const std::string& what) {
+    return fail("unavailable", "slurmctld: cannot " + what + ": " + slurm_strerror(slurm_get_errno()));
+}
+
+/// The federation's name; empty where the cluster is in none.
+std::string federation_name() {
+    void* raw = nullptr;
+    if (::slurm_load_federation(&raw) != SLURM_SUCCESS || raw == nullptr) return {};
+    const std::unique_ptr<void, SlurmFree<slurm_destroy_federation_rec>> federation(raw);
+    const char* name = static_cast<slurmdb_federation_rec_t*>(raw)->name;
+    return name ? name : "";
+}
+
+}  // namespace
+
+Result<SlurmControls> load_controls(const Cluster&) {
+    slurm_conf_t* raw_conf = nullptr;
+    if (::slurm_load_ctl_conf(0, &raw_conf) != SLURM_SUCCESS) return unavailable("read its configuration");
+    const std::unique_ptr<slurm_conf_t, SlurmFree<slurm_free_ctl_conf>> conf(raw_conf);
+    partition_info_msg_t* raw_partitions = nullptr;
+    if (::slurm_load_partitions(0, &raw_partitions, SHOW_ALL) != SLURM_SUCCESS) return unavailable("list partitions");
+    const std::unique_ptr<partition_info_msg_t, SlurmFree<slurm_free_partition_info_msg>> partitions(raw_partitions);
+    auto controls = slurm_controls(*conf, *partitions);
+    controls.federation = federation_name();
+    return controls;
+}
+
+}  // namespace accord

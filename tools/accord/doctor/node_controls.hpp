@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The controls of one host: plugins, plugstack.conf, munge.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "doctor/control.hpp"
+#include "doctor/file_facts.hpp"
+#include "policy/config.hpp"
+
+namespace accord {
+
+/// A line of plugstack.conf about spank_accord.so.
+struct PlugstackLine {
+    std::string file;
+    bool required = false;
+    std::string plugin;  ///< as named: a path, or a file in PluginDir
+    std::string conf;    ///< its conf= argument
+    std::string text;
+};
+
+struct HostFacts {
+    std::string plugstack;                 ///< path of plugstack.conf
+    bool plugstack_readable = false;
+    std::vector<PlugstackLine> spank;      ///< lines that load spank_accord.so, includes followed
+    FileFacts spank_plugin;                ///< the file that the first line names
+    std::optional<FileFacts> submit_plugin;  ///< job_submit_accord.so in PluginDir; unset on a compute node
+    std::string config_path;               ///< the accord.toml that this program reads
+    std::string munge_trouble;             ///< why nothing can be sealed; empty when it can
+    std::optional<FileFacts> munge_key;    ///< where its place is known
+    std::optional<FileFacts> run_dir;      ///< /run/accord, once a job has been here
+};
+
+/// `plugin_dir` and `plugstack` are slurm.conf's. Best asked as root, before anything gives that up.
+[[nodiscard]] HostFacts look_at_host(const Config& config, const std::string& config_path, const std::string& plugin_dir,
+                                     const std::string& plugstack, bool compute_node);
+
+/// Lines about spank_accord.so in the text of plugstack.conf.
+[[nodiscard]] std::vector<PlugstackLine> spank_lines(const std::string& file, const std::string& text);
+/// What its include lines name, as they stand there.
+[[nodiscard]] std::vector<std::string> plugstack_includes(const std::string& text);
+
+[[nodiscard]] Controls check_host(const Config& config, const HostFacts& facts);
+
+}  // namespace accord
