@@ -6,6 +6,9 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 load /usr/lib/bats/bats-support/load.bash
 load /usr/lib/bats/bats-assert/load.bash
 
+# bats gives each test the PATH of its own start: the cluster's programs go in front of it again.
+if [ -n "${CLUSTER_DIR:-}" ]; then PATH=$CLUSTER_DIR/opt/bin:$PATH; fi
+
 # new_cluster_dir: makes an empty directory that ordinary users can reach, outside of what jobs hide or get anew.
 # cluster_down removes it, whatever a failed test left there.
 new_cluster_dir() {
@@ -135,7 +138,7 @@ EOF
 
 # accord_apply: brings the contracts written so far into force, and waits until slurmctld's plugin decides by them.
 accord_apply() {
-    accord apply "$CLUSTER_DIR/contracts"
+    accord apply "$CLUSTER_DIR/contracts" || return
     policy_reload
     policy_reload
 }
