@@ -45,7 +45,7 @@ void check_spank(Controls& controls, const HostFacts& facts) {
           {"with optional a plugin that is missing goes unnoticed, and jobs run unscoped",
            fmt::format("{}: required {}", line.file, line.plugin)});
     check(controls, "plugstack.conf once", facts.spank.size() == 1, State::mismatch,
-          fmt::format("{} lines", facts.spank.size()),
+          facts.spank.size() == 1 ? "one line" : fmt::format("{} lines", facts.spank.size()),
           {"a second one would build a second view", fmt::format("{}: remove all but one line", facts.plugstack)});
     check_plugin_file(controls, "spank_accord.so", facts.spank_plugin, "install Accord on this host");
     if (!line.conf.empty())
