@@ -114,7 +114,10 @@ TEST_CASE("A job that no list shows running is metered when it has ended, once")
 
 TEST_CASE("A job that never started is not metered") {
     Meter meter;
-    CHECK(meter.list(200, {ended(job(1, "gpu", JobState::running, 0), 195, Ending::cancelled)}).empty());
+    auto never = ended(job(1, "gpu", JobState::running, 195), 195, Ending::cancelled);
+    never.nodes.clear();
+    CHECK(meter.list(200, {never}).empty());
+    CHECK(meter.list(201, {ended(job(2, "gpu", JobState::running, 195), 195, Ending::cancelled)}).size() == 1);
 }
 
 TEST_CASE("A job that is being requeued is still in the run that it loses its GPUs from") {

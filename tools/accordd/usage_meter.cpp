@@ -100,12 +100,13 @@ void UsageMeter::see_running(const JobView& job, Stretch now, std::vector<UsageI
     running_.emplace(job.job_id, std::move(now));
 }
 
+/// A job that is cancelled before it starts has a start as well, the moment of its end, but never had a node.
 void UsageMeter::see_ended(const JobView& job, Stretch now, std::vector<UsageInterval>& changed,
                            const OnRecord& on_record) {
     const bool first_seen = ended_.emplace(job.job_id, job.restarts).second;
     if (running_.contains(job.job_id)) {
         finish_running(job.job_id, job.end_s, word(job.ending), changed);
-    } else if (first_seen && job.start_s > 0 && job.end_s > job.start_s && !on_record(job.job_id, job.restarts)) {
+    } else if (first_seen && !job.nodes.empty() && !on_record(job.job_id, job.restarts)) {
         finish(std::move(now), job.end_s, word(job.ending), changed);
     }
 }
