@@ -392,3 +392,21 @@ TEST_CASE("the views show contracts and their events to auditors") {
     CHECK(row.getColumn(7).getInt() == 0);
     CHECK(raw.execAndGet("SELECT count(*) FROM contract_event").getInt() == 2);
 }
+
+TEST_CASE("an event's hash is that of its documented text") {
+    ContractEvent event;
+    event.id = 1;
+    event.contract = "vision-lab/gpu";
+    event.version = 1;
+    event.time_s = now_s;
+    event.event = "proposed";
+    event.login_uid = 1000;
+    event.who = "root";
+    event.contract_hash = "7c1e";
+    event.detail = "contracts/vision-lab.toml";
+    event.prev_hash = "00";
+    CHECK(hash_of(event) ==
+          blake2b_hex(R"({"v":1,"id":1,"contract":"vision-lab/gpu","version":1,"time":"2026-01-01T00:00:00Z",)"
+                      R"("event":"proposed","uid":0,"login_uid":1000,"who":"root","why":"","contract_hash":"7c1e",)"
+                      R"("detail":"contracts/vision-lab.toml","prev_hash":"00"})"));
+}
