@@ -114,7 +114,9 @@ private:
 
     void judge_group(const std::string& group, Report& report) {
         const auto line = report.line_of("members.groups");
-        const auto names = group_members(group);
+        auto found = groups_.find(group);
+        if (found == groups_.end()) found = groups_.emplace(group, group_members(group)).first;
+        const auto& names = found->second;
         if (!names) return;
         if (!*names) report.warn(line, "members.groups", fmt::format("there is no group {} yet", group));
         for (const auto& user : names->value_or(std::vector<std::string>()))
@@ -158,6 +160,7 @@ private:
     Result<std::set<std::string>> administrative_;
     std::optional<std::set<std::string>> accounts_;
     std::map<std::string, bool> users_;
+    std::map<std::string, Result<std::optional<std::vector<std::string>>>> groups_;
 };
 
 }  // namespace
