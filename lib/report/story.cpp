@@ -22,14 +22,19 @@ std::string mode_note(const DecisionRow& row) {
     return row.mode == "observe" ? " (observe mode: recorded, not enforced)" : "";
 }
 
+/// The line begins with the class where there is one; a queued job's verdict says no more than that.
+std::string answer(const DecisionRow& row) {
+    const auto line = bare(row.message);
+    return row.verdict == row.cls ? line : row.verdict + ": " + line;
+}
+
 StoryEvent tell(const DecisionRow& row) {
-    const auto verdict = row.cls.empty() ? row.verdict : row.verdict + ", " + row.cls;
     const bool submission = row.kind == "submission";
     const auto who = submission ? fmt::format("{} submitted it as account {} to partition {}", row.user,
                                               row.account.empty() ? "(none)" : row.account, row.partition)
                                 : std::string("a change to it was judged");
     return {utc_from(row.time).value_or(0), submission ? "decision" : "modification",
-            fmt::format("{}; decision {}: {}: {}{}", who, row.id, verdict, bare(row.message), mode_note(row))};
+            fmt::format("{}; decision {}: {}{}", who, row.id, answer(row), mode_note(row))};
 }
 
 StoryEvent tell(const ActionRecord& action) {
@@ -85,7 +90,7 @@ std::string queued_state(const Present& present) {
                            describe(present.ask), present.job.account);
     const auto borrows = may_borrow(*present.contract, present.job.type, present.job.requeueable);
     const auto until = borrows ? "headroom or room within the borrow limit" : "headroom, since it could not be requeued";
-    const auto user_hold = present.job.hold == Hold::user ? "; its own user holds it as well" : "";
+    const auto user_hold = present.user_wants_hold ? "; its own user wants it held even then" : "";
     return fmt::format("it is queued (held by accordd) for {} of {}: {}; it is released as soon as there is {}{}",
                        describe(present.ask), present.contract->key(), room_for(present), until, user_hold);
 }

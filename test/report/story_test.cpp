@@ -28,6 +28,7 @@ struct Waiting {
     JobView job;
     Contract contract;
     ContractClaims claims;
+    bool user_wants_hold = false;
 
     Waiting() {
         job.account = contract.account = "vision";
@@ -38,7 +39,7 @@ struct Waiting {
         job.hold = Hold::admin;
     }
     [[nodiscard]] std::string state(JobClass cls) const {
-        return present_state({config, job, &contract, claims, cls, {{"a100", 4}}});
+        return present_state({config, job, &contract, claims, cls, {{"a100", 4}}, user_wants_hold});
     }
 };
 
@@ -74,8 +75,8 @@ TEST_CASE("a preempted job's story tells for whom, and what became of it afterwa
     input.actions.push_back(promotion);
 
     CHECK(text_of(story_of(input)) ==
-          "2026-01-01T00:00:00Z decision: vision1 submitted it as account vision to partition gpu; decision 0-1: admitted, "
-          "borrowed: borrowed: 2 a100 for vision/gpu (0 of its 8 guaranteed a100 are free); may be preempted\n"
+          "2026-01-01T00:00:00Z decision: vision1 submitted it as account vision to partition gpu; decision 0-1: admitted: "
+          "borrowed: 2 a100 for vision/gpu (0 of its 8 guaranteed a100 are free); may be preempted\n"
           "2026-01-01T00:00:05Z start: it started, borrowed, with 2 a100\n"
           "2026-01-01T00:01:05Z end: it was preempted after 1 min for job 19, which took back GPUs of speech/gpu's "
           "guarantee\n"
@@ -99,6 +100,11 @@ TEST_CASE("a queued job is told what it waits for") {
     CHECK(waiting.state(JobClass::queued) ==
           "it is queued (held by accordd) for 4 a100 of vision/gpu: 2 of its 8 guaranteed a100 are free and 4 of 4 that it "
           "may borrow are in use; it is released as soon as there is headroom or room within the borrow limit");
+    waiting.job.hold = Hold::user;  // the plugin's, until accordd puts its own in its place
+    CHECK(waiting.state(JobClass::queued).ends_with("within the borrow limit"));
+    waiting.user_wants_hold = true;
+    CHECK(waiting.state(JobClass::queued).ends_with("within the borrow limit; its own user wants it held even then"));
+    waiting.user_wants_hold = false;
     waiting.job.requeueable = false;
     waiting.contract.capacity["a100"].borrow_limit.reset();
     CHECK(waiting.state(JobClass::queued) ==

@@ -196,7 +196,7 @@ TEST_CASE("a preempted job's story names the job that took its GPUs back") {
     CHECK(values(story, "event") == Values{"decision", "start", "end", "action"});
     CHECK(story[2]["text"] == "it was preempted after 1 min for job 17, which took back GPUs of vision/gpu's guarantee");
     CHECK(site.run("why 18").out.find("2026-01-01T00:01:00Z  vision1 submitted it as account vision to partition gpu; decision "
-                                      "0-2: admitted, borrowed: borrowed: 2 a100 for vision/gpu.\n") != std::string::npos);
+                                      "0-2: admitted: borrowed: 2 a100 for vision/gpu.\n") != std::string::npos);
 }
 
 TEST_CASE("a job that nobody knows is refused by name") {

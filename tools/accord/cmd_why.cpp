@@ -94,9 +94,10 @@ std::string state_now(const SiteNow& site, const Policy& policy, const JobView& 
     const auto key = governed.empty() ? std::string() : governed.front().contract;
     const auto* contract = policy.contract(key);
     const auto& claims = site.now.ledger.of(key);
-    Present present{site.config, job, contract ? contract->contract.get() : nullptr, claims, JobClass::borrowed, {}};
+    Present present{site.config, job, contract ? contract->contract.get() : nullptr, claims, JobClass::borrowed, {}, false};
     if (!governed.empty()) {
         present.cls = governed.front().cls;
+        present.user_wants_hold = governed.front().facts && governed.front().facts->user_wants_hold;
         present.ask = present.cls == JobClass::queued ? governed.front().would_claim : governed.front().claim;
     }
     const auto task = job.array_task_id ? fmt::format("task {}: ", *job.array_task_id)
