@@ -2,15 +2,29 @@
 #include "contract/toml_tree.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
 
+namespace {
+/// A text that breaks what toml++ takes for granted, such as "[\u00e9]" in its release 3.3.
+struct ParserFault : std::logic_error {
+    using std::logic_error::logic_error;
+};
+}  // namespace
+
+// toml++ must neither end the process nor go on blindly: slurmctld reads files with it.
+#undef NDEBUG
+#define TOML_ASSERT(expr) ((expr) ? static_cast<void>(0) : throw ParserFault(#expr))
 // Debian 12's shared toml++ lacks the parser that does not throw.
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wterminate"  // where toml++ promises not to throw, its own check would have ended us too
 #include <toml++/toml.h>
+#pragma GCC diagnostic pop
 
 namespace accord {
 
@@ -166,7 +180,28 @@ std::string TomlNode::describe() const {
     return "a value";
 }
 
-Result<TomlNode> parse_toml(std::string_view text, const std::string& path) {
+namespace {
+
+bool breaks_parser(std::string_view text) {
+    try {
+        static_cast<void>(toml::parse(text));
+    } catch (const ParserFault&) {
+        return true;
+    }
+    return false;
+}
+
+/// The first line with which the text breaks the parser.
+std::size_t breaking_line(std::string_view text) {
+    std::size_t line = 1;
+    for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n', end + 1), ++line)
+        if (breaks_parser(text.substr(0, end + 1))) break;
+    return line;
+}
+
+}  // namespace
+
+Result<TomlNode> parse_toml(std::string_view text, const std::string& path) try {
     const auto parsed = toml::parse(text, path);
     if (parsed) return convert_table(parsed.table(), Source(text));
     const auto& error = parsed.error();
@@ -174,6 +209,9 @@ Result<TomlNode> parse_toml(std::string_view text, const std::string& path) {
     auto what = date_problem(shown(line_at(text, line)));
     if (what.empty()) what = fmt::format("this is not TOML: {}", error.description());
     return fail("invalid", std::move(what), fmt::format("{}:{}", path, line));
+} catch (const ParserFault&) {
+    return fail("invalid", "this is not TOML: a key or value begins with what cannot begin one",
+                fmt::format("{}:{}", path, breaking_line(text)));
 }
 
 }  // namespace accord

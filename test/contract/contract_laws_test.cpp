@@ -65,6 +65,16 @@ TEST_CASE("a contract with bytes changed, lines moved or lines lost is judged, w
     }));
 }
 
+TEST_CASE("a key that begins with what no key begins with is an error on its line") {
+    for (const char* header : {"[\u00e9]", "[ #]", "[=]", "[[%]]", "[a.\u00e9]", "[,"}) {
+        const auto judged = judge_contract(std::string("schema = 1\n") + header + "\nx = 1\n", "x.toml", nullptr);
+        INFO(header);
+        REQUIRE_FALSE(judged.report.errors.empty());
+        CHECK(judged.report.errors.front().where == "x.toml:2");
+        CHECK(judged.report.errors.front().what.starts_with("this is not TOML: "));
+    }
+}
+
 TEST_CASE("a text differs from itself in no key") {
     CHECK(rc::check("no difference", [](const std::string& text) { RC_ASSERT(changed_values(text, text).empty()); }));
 }
