@@ -99,6 +99,14 @@ cancel_all() {
 
 nodes_idle() { [ -z "$(squeue --noheader --all)" ] && ! sinfo --noheader --Node --format=%T | grep -qvx idle; }
 
+# own_process PATTERN: the process of this cluster, of several side by side, whose command line matches.
+own_process() {
+    local pid
+    for pid in $(pgrep --full "$1"); do
+        if grep -qzxF -- "SLURM_CONF=$SLURM_CONF" "/proc/$pid/environ"; then printf '%s\n' "$pid"; fi
+    done
+}
+
 # write_contract ACCOUNT GUARANTEED [LINE…]: a contract for the members of group ACCOUNT on the devcluster's pool, in
 # CLUSTER_DIR/contracts; further lines follow at its end, each in a table of its own or within [capacity.a100].
 write_contract() {

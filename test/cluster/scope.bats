@@ -105,7 +105,7 @@ view'
 @test "a killed slurmstepd leaves nothing behind" {
     local job stepd task
     job=$(running_job "$(usual)")
-    stepd=$(pgrep --full "slurmstepd: \[$job.batch\]")
+    stepd=$(own_process "slurmstepd: \[$job.batch\]")
     task=$(pgrep --parent "$stepd")
     kill -KILL "$stepd" "$task"
     scancel "$job"
