@@ -13,6 +13,8 @@
 namespace accord {
 namespace {
 
+constexpr int patient_polls = 5;
+
 bool equal(const timespec& a, const timespec& b) { return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec; }
 
 bool same_file(const std::optional<FileStamp>& a, const std::optional<FileStamp>& b) {
@@ -39,6 +41,14 @@ PolicySource::PolicySource(std::string config_path, Complaints& complaints)
 bool PolicySource::complain(const std::string& topic, const Error& error) {
     trouble_ = one_line(error);
     complaints_.raise(topic, trouble_);
+    return false;
+}
+
+/// A commit locks the file for a moment: only a lock that lasts is worth a line.
+bool PolicySource::complain_of_store(const Error& error, bool wait) {
+    if (error.code != "unavailable") db_.reset();
+    if (error.code != "unavailable" || wait || ++vain_polls_ >= patient_polls) return complain(db_path_, error);
+    trouble_ = one_line(error);
     return false;
 }
 
@@ -71,31 +81,26 @@ bool PolicySource::contracts_changed(bool wait) {
         db_path_ = path;
         db_stamp_ = stamp;
         auto opened = ContractsDb::open(path, wait ? ContractsDb::Open::read_only : ContractsDb::Open::read_only_at_once);
-        if (!opened) return complain(path, opened.error());
+        if (!opened) return complain_of_store(opened.error(), wait);
         db_ = std::move(*opened);
     }
     const auto version = db_->data_version();
-    if (!version) {
-        complain(path, version.error());
-        if (version.error().code != "unavailable") db_.reset();
-        return false;
-    }
-    if (version_ == *version && !stale_) {
-        complaints_.settle(path);
-        return false;
-    }
-    return true;
+    if (!version) return complain_of_store(version.error(), wait);
+    if (version_ != *version || stale_) return true;
+    settle_store();
+    return false;
 }
 
-bool PolicySource::read_contracts() {
+void PolicySource::settle_store() {
+    vain_polls_ = 0;
+    complaints_.settle(db_path_);
+}
+
+bool PolicySource::read_contracts(bool wait) {
     const auto version = db_->data_version();
     auto policy = load_policy(*config_, *db_, known_);
-    if (!version || !policy) {
-        complain(db_path_, version ? policy.error() : version.error());
-        if (!policy && policy.error().code != "unavailable") db_.reset();
-        return false;
-    }
-    complaints_.settle(db_path_);
+    if (!version || !policy) return complain_of_store(version ? policy.error() : version.error(), wait);
+    settle_store();
     version_ = *version;  // read before the policy: what came between is read again
     stale_ = false;
     rules_ = {std::move(*policy), true, {}};
@@ -108,7 +113,7 @@ std::optional<Rules> PolicySource::poll(bool wait) {
         if (news) rules_ = {nullptr, false, trouble_};
         return news ? std::optional(rules_) : std::nullopt;
     }
-    if (contracts_changed(wait) && read_contracts()) return rules_;
+    if (contracts_changed(wait) && read_contracts(wait)) return rules_;
     if (rules_.has_contracts || (!news && rules_.why == trouble_)) return std::nullopt;
     // settings without contracts: enough to know what is governed
     rules_ = {std::make_shared<const Policy>(*config_, std::vector<PolicyContract>{}, std::map<std::uint32_t, std::string>{},

@@ -46,8 +46,10 @@ public:
 private:
     bool read_config();
     [[nodiscard]] bool contracts_changed(bool wait);
-    [[nodiscard]] bool read_contracts();
+    [[nodiscard]] bool read_contracts(bool wait);
+    void settle_store();
     bool complain(const std::string& topic, const Error& error);
+    bool complain_of_store(const Error& error, bool wait);
 
     std::string config_path_;
     Complaints& complaints_;
@@ -61,6 +63,7 @@ private:
     std::optional<FileStamp> db_stamp_;  ///< of the file that db_ has open; only the identity is looked at
     std::optional<std::int64_t> version_;
     std::vector<StoredContract> known_;
+    int vain_polls_ = 0;  ///< since the store could last be read
     bool stale_ = true;  ///< settings changed and are not in force yet
     Rules rules_;
 };

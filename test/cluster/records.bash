@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the tests of submissions and changes read off the record, and how they stop and start slurmctld.
+
+# journal: every record, in its order, one JSON object a line.
+journal() { cat "$CLUSTER_DIR"/accord/journal/*.jsonl; }
+
+# records: how many there are.
+records() { journal | wc -l; }
+
+# last_record FILTER: jq's FILTER of the newest one.
+last_record() { journal | tail -n 1 | jq --raw-output "$1"; }
+
+# decision_id JOB: what the job carries, such as 0-17; empty when it carries none.
+decision_id() { scontrol show job "$1" | sed -n 's/^ *AdminComment=accord:v1 decision=\([0-9]*-[0-9]*\) *$/\1/p'; }
+
+# record_of JOB FILTER: jq's FILTER of the decision that the job carries.
+record_of() { journal | jq --raw-output "select(.id == \"$(decision_id "$1")\") | $2"; }
+
+# held USER SBATCH-ARGUMENT…: submits a job that its user holds, and prints its id.
+held() {
+    local user=$1
+    shift
+    submit "$user" --hold "$@" --wrap=true 2>/dev/null
+}
+
+# gpus_of SBATCH-ARGUMENT…: how many GPUs a held job of vision1's is counted with, as {"type":[min,max]}.
+gpus_of() { record_of "$(held vision1 "$@")" '.gpus | tojson'; }
+
+slurmctld_pid() { cat "$CLUSTER_DIR/run/slurmctld.pid"; }
+slurmctld_lives() { kill -0 "$1" 2>/dev/null; }
+slurmctld_gone() { ! slurmctld_lives "$1"; }
+
+# start_again: starts whatever of the cluster does not run.
+start_again() { "$root/scripts/devcluster" up --dir "$CLUSTER_DIR" >&2; }
+
+# restart_slurmctld: ends it in an orderly way and starts it again.
+restart_slurmctld() {
+    local pid
+    pid=$(slurmctld_pid)
+    kill "$pid"
+    wait_for 20 slurmctld_gone "$pid"
+    start_again
+}
+
+# check_journal: numbers rise and are there once, and every record names the hash of the one before.
+check_journal() {
+    journal | jq --slurp --exit-status '
+        (map(.id) | length == (unique | length)) and
+        ([range(1; length) as $i | .[$i].prev_hash == .[$i - 1].hash] | all) and
+        .[0].prev_hash == ("0" * 64)'
+}
+
+# settle_soon: accordd gives up decisions that became no job after a second.
+settle_soon() { sed -i 's/^settle = .*/settle = "1s"/' "$ACCORD_CONF"; }
+
+# ruled_by USER ACCOUNT VERSION: the plugin judges by this version of the contract, seen by a held job's record.
+ruled_by() { [ "$(record_of "$(held "$1" --account="$2" --gpus=1)" .contract_version)" = "$3" ]; }

@@ -1,0 +1,242 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What sbatch, srun and salloc meet in slurmctld: who may, how many GPUs are counted, what the job carries afterwards.
+
+load common
+load records
+
+setup_file() {
+    make --silent -C "$root" test/cluster/submit_spank_env test/cluster/hanging_names.la >&2
+    cluster_up --cluster 4x8:a100
+    settle_soon
+    install -m 0755 "$root/test/cluster/submit_spank_env" "$CLUSTER_DIR/opt/bin/"
+    install -m 0755 "$root/test/cluster/.libs/hanging_names.so" "$CLUSTER_DIR/opt/lib/"
+    echo 'PartitionName=other Nodes=n1 PriorityTier=1' >>"$CLUSTER_DIR/slurm.conf"
+    scontrol reconfigure
+    write_contract vision 16 'borrow_limit = 8'
+    write_contract speech 4 'borrow_limit = 0'
+    accord_apply
+    wait_for 10 ruled_by vision1 vision 1
+    cancel_all
+}
+teardown_file() { cluster_down; }
+
+teardown() {
+    show_logs_of_failed_test
+    cancel_all
+}
+
+# refused USER CODE SBATCH-ARGUMENT…: sbatch fails with one line of Accord's that ends with the reason's code.
+refused() {
+    local user=$1 code=$2
+    shift 2
+    run as_user "$user" sbatch --output=/dev/null "$@" --wrap=true
+    assert_failure
+    assert_line --regexp "^sbatch: error: accord: .* \[$code\]\$"
+    assert_equal "$(last_record .verdict)" rejected
+    assert_equal "$(last_record .reason)" "$code"
+}
+
+# bats test_tags=A01
+@test "GPUs of the whole job are counted, as if asked for per node" {
+    assert_equal "$(gpus_of --partition=gpu --nodes=1 --gpus=4)" '{"a100":[4,4]}'
+    assert_equal "$(gpus_of --partition=gpu --nodes=1 --gres=gpu:4)" '{"a100":[4,4]}'
+}
+
+# bats test_tags=A02
+@test "GPUs per node are counted on every node" {
+    assert_equal "$(gpus_of --nodes=4 --gres=gpu:2)" '{"a100":[8,8]}'
+}
+
+# bats test_tags=A03
+@test "GPUs per task are counted for every task" {
+    assert_equal "$(gpus_of --ntasks=3 --gpus-per-task=2)" '{"a100":[6,6]}'
+}
+
+# bats test_tags=A04
+@test "every way to ask for two GPUs is counted as two" {
+    local ask
+    for ask in --gres=gpu:2 --gpus-per-node=2 --gpus=2 '--ntasks=1 --gpus-per-task=2' --gres=gpu:a100:2 --gpus=a100:2; do
+        # shellcheck disable=SC2086
+        assert_equal "$ask $(gpus_of --nodes=1 $ask)" "$ask {\"a100\":[2,2]}"
+    done
+}
+
+# bats test_tags=A05
+@test "a typed request is counted once" {
+    assert_equal "$(gpus_of --nodes=1 --gres=gpu:a100:4)" '{"a100":[4,4]}'
+    assert_equal "$(last_record '.claim | add')" 4
+}
+
+# bats test_tags=A06
+@test "no GPUs and an empty option are no GPU job" {
+    local job
+    job=$(held vision1 --gres=gpu:0)
+    assert_equal "$(record_of "$job" '[.verdict, .class, .reason] | join(" ")')" 'admitted borrowed no_gpu'
+    assert_equal "$(record_of "$job" '.gpus | add // 0 | tojson')" 0
+    run as_user vision1 sbatch --hold --output=/dev/null --gres= --wrap=true
+    refute_output --partial '[impossible]'
+    refused outsider1 no_contract --gres=gpu:0
+}
+
+# bats test_tags=A25
+@test "GPUs per task without a task count: one task, or Slurm's own refusal" {
+    local before
+    assert_equal "$(gpus_of --nodes=1 --gpus-per-task=2)" '{"a100":[2,2]}'
+    before=$(slurmctld_pid)
+    run as_user vision1 sbatch --hold --output=/dev/null --nodes=2 --cpus-per-task=4 --gpus-per-task=1 --wrap=true
+    assert_failure
+    assert_equal "$(slurmctld_pid)" "$before"
+    run slurmctld_lives "$before"
+    assert_success
+}
+
+# bats test_tags=A27
+@test "a user whom no contract knows is told so, and the controller stays up" {
+    refused outsider1 no_contract --gpus=1
+    run slurmctld_lives "$(slurmctld_pid)"
+    assert_success
+}
+
+# bats test_tags=A28
+@test "account and partition are found whatever their spelling or absence" {
+    local job
+    job=$(held vision1 --account=VISION --gpus=1)
+    assert_equal "$(job_field "$job" Account)" vision
+    job=$(held vision1 --gpus=1)
+    assert_equal "$(job_field "$job" Account)" vision
+    assert_equal "$(record_of "$job" .partition)" gpu
+    refused vision1 mixed_partitions --partition=gpu,other --gpus=1
+    refused vision1 lend_partition --partition=gpu-lend --gpus=1
+    refused vision1 no_contract --account=speech1 --gpus=1
+    refused vision1 not_member --account=speech --gpus=1
+}
+
+@test "a job for another partition passes and leaves no record" {
+    local before job
+    before=$(records)
+    job=$(submit outsider1 --hold --partition=other --wrap=true)
+    assert_equal "$(decision_id "$job")" ''
+    assert_equal "$(records)" "$before"
+}
+
+# bats test_tags=A31
+@test "submissions go on while the name service hangs, and the plugin asks it nothing" {
+    local hang=$CLUSTER_DIR/hanging pid i jobs=()
+    pid=$(slurmctld_pid)
+    kill "$pid"
+    wait_for 20 slurmctld_gone "$pid"
+    env -i PATH="$PATH" SLURM_CONF="$SLURM_CONF" ACCORD_CONF="$ACCORD_CONF" HANGING_NAMES="$hang" \
+        LD_PRELOAD="$CLUSTER_DIR/opt/lib/hanging_names.so" slurmctld -f "$SLURM_CONF"
+    wait_for 30 scontrol ping
+    wait_for 30 held vision1 --account=vision --gpus=1
+    touch "$hang"
+    for ((i = 0; i < 50; i++)); do jobs+=("$(held vision1 --account=vision --gpus=1)"); done
+    refused outsider1 no_contract --gpus=1
+    rm "$hang"
+    assert_equal "${#jobs[@]}" 50
+    assert_equal "$(printf '%s\n' "${jobs[@]}" | sort -u | grep -c .)" 50
+    run grep accord "$hang.log"
+    assert_failure
+    restart_slurmctld
+}
+
+# bats test_tags=A32
+@test "steps are free: an allocation is counted once" {
+    local before
+    before=$(records)
+    run as_user vision1 salloc --nodes=1 --gres=gpu:2 bash -c 'for i in 1 2 3; do srun --gres=gpu:1 true; done'
+    assert_success
+    assert_equal "$(records)" $((before + 1))
+    assert_equal "$(last_record '.gpus | tojson')" '{"a100":[2,2]}'
+}
+
+# bats test_tags=A33
+@test "a rejection is one line with everything to act on, and each part of a het job has its own" {
+    refused vision1 impossible --account=vision --gpus=25
+    assert_line --regexp 'accord: .*vision.*25.*a100.*16.*8.*gpu-ops|accord: .*vision.*25.*a100.*root'
+    run as_user vision1 sbatch --output=/dev/null --gpus=1 : --gpus=1 --wrap=true
+    assert_failure
+    assert_line --regexp '^sbatch: error: .*0: accord: .* \[workload_type\]$'
+}
+
+# The claims of the tests before end with accordd's next snapshot.
+takes_whole_guarantee() {
+    local job
+    job=$(held vision1 --gpus=16)
+    if [ "$(record_of "$job" .class)" = guaranteed ]; then return 0; fi
+    scancel "$job"
+    return 1
+}
+
+# bats test_tags=B07
+@test "the same command is guaranteed while there is headroom, borrowed beyond it, and queued beyond that" {
+    local job
+    wait_for 60 takes_whole_guarantee
+    job=$(squeue --noheader --format=%A)
+    assert_equal "$(job_field "$job" Partition) $(record_of "$job" .class)" 'gpu guaranteed'
+    job=$(held vision1 --gpus=8)
+    assert_equal "$(job_field "$job" Partition) $(record_of "$job" .class)" 'gpu-lend borrowed'
+    job=$(held vision1 --gpus=8)
+    assert_equal "$(job_field "$job" Partition) $(record_of "$job" .class)" 'gpu-lend queued'
+    assert_equal "$(job_field "$job" Priority)" 0
+}
+
+@test "an array is counted by what may run at once" {
+    local job
+    job=$(held vision1 --account=vision --array=0-9%2 --gpus=4)
+    assert_equal "$(record_of "$job" '.gpus | tojson')" '{"a100":[4,4]}'
+    job=$(held vision1 --account=vision --array=0-99 --gpus=4)
+    assert_equal "$(job_field "$job" ArrayTaskThrottle)" 6
+}
+
+@test "a job without a time limit gets the contract's longest, one over it is refused" {
+    local job
+    write_contract vision 16 'borrow_limit = 8'
+    sed -i 's/^allowed = .*/&\nmax_walltime = "02:00:00"/' "$CLUSTER_DIR/contracts/vision.toml"
+    accord_apply
+    wait_for 10 ruled_by vision1 vision 2
+    job=$(held vision1 --gpus=1)
+    assert_equal "$(job_field "$job" TimeLimit)" 02:00:00
+    refused vision1 time_limit --gpus=1 --time=03:00:00
+    refused vision1 time_limit --gpus=1 --time=UNLIMITED
+}
+
+@test "srun is told its class and sees its decision" {
+    run as_user vision1 srun --account=vision --gpus=1 sh -c 'echo $ACCORD_DECISION'
+    assert_success
+    assert_line --regexp '^srun: accord: '
+    assert_line "$(last_record .id)"
+}
+
+@test "entries of Accord's that a user brings are replaced" {
+    local job
+    run as_user vision1 submit_spank_env vision SPANK_ACCORD_GRANT=forged SPANK_TOOL=1 SPANK_ACCORD_DECISION=0-999
+    assert_success
+    job=$output
+    assert_equal "$(decision_id "$job")" "$(last_record .id)"
+    scontrol release "$job"
+    wait_state "$job" COMPLETED
+}
+
+@test "a prolog environment of 200 KiB is refused, one of 60 KiB is not" {
+    run as_user vision1 submit_spank_env vision @100 @100
+    assert_failure
+    assert_output --partial '[env_too_large]'
+    run as_user vision1 submit_spank_env vision @60
+    assert_success
+}
+
+@test "a job that sends mail runs, and the controller survives it" {
+    local before job
+    before=$(slurmctld_pid)
+    job=$(submit vision1 --gpus=1 --mail-type=ALL --mail-user=vision1 --wrap=true)
+    wait_state "$job" COMPLETED
+    run slurmctld_lives "$before"
+    assert_success
+}
+
+@test "the jobs and the record agree in the end" {
+    run check_journal
+    assert_success
+}
