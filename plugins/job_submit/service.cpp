@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <exception>
 #include <utility>
 
 #include <fmt/format.h>
@@ -69,15 +70,26 @@ Service::~Service() {
     if (thread_.joinable()) thread_.join();
 }
 
+/// What is thrown here must not end slurmctld: it is said, and tried again.
 void Service::run() {
-    using Clock = std::chrono::steady_clock;
     auto next_look = Clock::now() + std::chrono::milliseconds(look_every_ms);
     while (!mint_.stopped()) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(next_look - Clock::now()).count();
-        if (mint_.wait_for_work(static_cast<int>(std::max<std::int64_t>(left, 0)))) seal_grants();
-        if (Clock::now() < next_look) continue;
-        look(false);
-        next_look = Clock::now() + std::chrono::milliseconds(look_every_ms);
+        try {
+            serve_until(next_look);
+            next_look = Clock::now() + std::chrono::milliseconds(look_every_ms);
+            look(false);
+            complaints_.settle("the plugin's thread");
+        } catch (const std::exception& exception) {
+            complaints_.raise("the plugin's thread", exception.what());
+        }
+    }
+}
+
+/// Seals grants as they are asked for.
+void Service::serve_until(Clock::time_point end) {
+    for (auto now = Clock::now(); now < end && !mint_.stopped(); now = Clock::now()) {
+        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - now).count();
+        if (mint_.wait_for_work(static_cast<int>(left) + 1)) seal_grants();
     }
 }
 

@@ -41,14 +41,15 @@ public:
     [[nodiscard]] Answer modify(job_desc_msg_t& desc, void* job_record, std::uint32_t caller_uid);
 
 private:
+    using Clock = std::chrono::steady_clock;
     void run();
+    void serve_until(Clock::time_point end);
     void seal_grants();
     void look(bool wait);
     void take(Rules rules);
     void follow_store();
     void open_store();
     void rebuild_ledger(std::optional<JournalWriter> journal);
-    void note_unreadable_record(const Error& error);
 
     const SlurmHost host_;
     const Result<JobRecordReader> records_;
