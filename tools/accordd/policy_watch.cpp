@@ -72,6 +72,9 @@ void PolicyWatch::open_contracts(Troubles& troubles) {
     if (contracts_ && found.inode == contracts_stamp_.inode && found.device == contracts_stamp_.device) return;
     contracts_.reset();
     data_version_.reset();
+    // A store that has had it gets no new one: an empty contracts.db would end every contract.
+    if (found.inode == 0 && stamp_of(config_.store_dir + "/ledger").inode != 0)
+        return troubles.begin(contracts_topic, {"unavailable", "it is gone: put it back, or apply the contracts again", path});
     auto opened = ContractsDb::open(path, ContractsDb::Open::read_write);
     if (!opened) return troubles.begin(contracts_topic, opened.error());
     contracts_ = std::move(*opened);
