@@ -161,16 +161,6 @@ stop_slurmctld() {
     assert_success
 }
 
-@test "a read-only journal rejects jobs saying so" {
-    journal_on_tmpfs
-    mount -o remount,ro "$(store)/journal"
-    unavailable vision1
-    assert_output --partial 'Read-only file system'
-    mount -o remount,rw "$(store)/journal"
-    submits vision1 vision
-    journal_back
-}
-
 # submit_many USER ACCOUNT: held jobs one after the other, whatever becomes of them.
 submit_many() {
     local i
