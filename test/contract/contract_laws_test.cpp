@@ -10,6 +10,7 @@
 #include "contract/contract_toml.hpp"
 #include "contract/flat_values.hpp"
 #include "contract/suggest.hpp"
+#include "contract/toml_tree.hpp"
 #include "contract/units.hpp"
 
 using namespace accord;
@@ -41,6 +42,37 @@ void check_judgement(const std::string& text) {
 
 TEST_CASE("any text is judged, with a place for every finding") {
     CHECK(rc::check("bytes", [](const std::string& text) { check_judgement(text); }));
+}
+
+TEST_CASE("letters of any script may stand in strings, and where none may they are an error") {
+    const auto tree = parse_toml("a = \"\"\"\\\n   é\"\"\"\n", "x.toml");
+    REQUIRE(tree);
+    CHECK(tree->entries.at(0).value.text == "é");
+    for (const std::string letter : {"é", "İ", "᠎", "‐", "﷐", "\xef\xbb\xbe"})
+        for (const auto& text :
+             {letter + " = 1\n", "a = " + letter + "\n", "a" + letter + "= 1\n", "[" + letter + "]\n"}) {
+            INFO(text);
+            const auto wrong = parse_toml(text, "x.toml");
+            REQUIRE_FALSE(wrong);
+            CHECK(wrong.error().where == "x.toml:1");
+        }
+}
+
+TEST_CASE("a key that begins with a sign is an error, wherever it stands") {
+    for (const auto* text :
+         {"[=]\n",    "[[=]]\n",   "[a.=]\n",      "a.= 1\n", "= 1\n",     "a = { = 1 }\n", "a = { b = 1, = 2 }\n",
+          "[",        "[[",        "[a",           "a",       "a.",        "a =",           "a = {",
+          "a = [",    "a = \"",    "a = \"\"\"",   "a = '",   "a = 1979-", "a = 1e",        "a = 0x",
+          "a = \"\\", "a = \"\\u", "a = \"\\U0001"}) {
+        INFO(text);
+        CHECK_FALSE(parse_toml(text, "x.toml"));
+    }
+}
+
+TEST_CASE("every beginning of a contract is judged, with a place for every finding") {
+    CHECK(rc::check("cut off", [] {
+        check_judgement(reference().substr(0, *rc::gen::inRange<std::size_t>(0, reference().size())));
+    }));
 }
 
 TEST_CASE("a contract with bytes changed, lines moved or lines lost is judged, with a place for every finding") {
