@@ -89,7 +89,9 @@ std::optional<Verdict> verdict_from(const std::string& text) { return value_of(v
 std::optional<DecisionKind> decision_kind_from(const std::string& text) { return value_of(kinds, text); }
 std::optional<Reason> reason_from(const std::string& text) { return value_of(reasons, text); }
 
-std::string to_string(const DecisionId& id) { return fmt::format("{}-{}", id.controller, id.number); }
+std::string to_string(const DecisionId& id) {
+    return std::string(fmt::format_int(id.controller).c_str()) + '-' + fmt::format_int(id.number).c_str();
+}
 
 std::optional<DecisionId> decision_id_from(const std::string& text) { return read_decision_id(text); }
 

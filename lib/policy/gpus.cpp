@@ -36,7 +36,7 @@ std::string describe(const GpuVector& gpus) {
     std::string text;
     for (const auto& [type, count] : gpus) {
         if (!text.empty()) text += " + ";
-        text += fmt::format("{} {}", count, type.empty() ? "GPU" : type);
+        text.append(fmt::format_int(count).c_str()).append(" ").append(type.empty() ? "GPU" : type);
     }
     return text.empty() ? "no GPU" : text;
 }

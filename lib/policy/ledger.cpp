@@ -19,8 +19,9 @@ void Ledger::rebase(std::shared_ptr<const LedgerBase> base) {
 
 void Ledger::add(std::uint64_t decision, Claim claim) {
     if (base_->accounts_for(decision)) return;
-    const auto [entry, is_new] = tail_.emplace(decision, std::move(claim));
-    if (is_new) count(entry->second);
+    const auto known = tail_.size();
+    const auto entry = tail_.emplace_hint(tail_.end(), decision, std::move(claim));  // most are newer than all before
+    if (tail_.size() > known) count(entry->second);
 }
 
 void Ledger::set_queued(std::uint64_t decision, bool queued, std::uint64_t record) {

@@ -29,7 +29,11 @@ void append_intervals(fmt::memory_buffer& to, const GpuIntervals& gpus) {
     for (auto it = gpus.begin(); it != gpus.end(); ++it) {
         if (it != gpus.begin()) to.push_back(',');
         append_json_string(to, it->first);
-        fmt::format_to(std::back_inserter(to), ":[{},{}]", it->second.min, it->second.max);
+        to.append(std::string_view(":["));
+        append_integer(to, it->second.min);
+        to.push_back(',');
+        append_integer(to, it->second.max);
+        to.push_back(']');
     }
     to.push_back('}');
 }

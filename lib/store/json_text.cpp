@@ -3,6 +3,7 @@
 #include "store/json_text.hpp"
 
 #include <cstddef>
+#include <iterator>
 
 namespace accord {
 namespace {
@@ -67,7 +68,8 @@ void append_gpus(fmt::memory_buffer& to, const GpuVector& gpus) {
     for (auto it = gpus.begin(); it != gpus.end(); ++it) {
         if (it != gpus.begin()) to.push_back(',');
         append_json_string(to, it->first);
-        fmt::format_to(std::back_inserter(to), ":{}", it->second);
+        to.push_back(':');
+        append_integer(to, it->second);
     }
     to.push_back('}');
 }

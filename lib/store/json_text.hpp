@@ -2,8 +2,9 @@
 // JSON text written straight into a buffer, for the decisions' hot path.
 #pragma once
 
-#include <iterator>
+#include <concepts>
 #include <string_view>
+#include <type_traits>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,13 @@ namespace accord {
 /// Appends `text` as a JSON string with its quotes. Bytes that are not UTF-8 become U+FFFD, so that the line is JSON
 /// whatever a user's path or name holds.
 void append_json_string(fmt::memory_buffer& to, std::string_view text);
+
+/// Appends an integer's digits.
+template <std::integral T>
+void append_integer(fmt::memory_buffer& to, T value) {
+    const fmt::format_int digits(value);
+    to.append(digits.data(), digits.data() + digits.size());
+}
 
 /// Appends an object of GPU types and counts.
 void append_gpus(fmt::memory_buffer& to, const GpuVector& gpus);
@@ -29,11 +37,11 @@ public:
         name(key);
         append_json_string(to_, value);
     }
-    /// Integers and booleans.
-    template <typename T>
+    template <std::integral T>
     void value(std::string_view key, T value) {
         name(key);
-        fmt::format_to(std::back_inserter(to_), "{}", value);
+        if constexpr (std::is_same_v<T, bool>) to_.append(std::string_view(value ? "true" : "false"));
+        else append_integer(to_, value);
     }
     /// `json` must be a JSON value already.
     void raw(std::string_view key, std::string_view json) {

@@ -10,8 +10,14 @@ namespace {
 
 /// All that one version of a contract says of a user, or that an exempt job's grant says.
 std::string key_of(const Grant& grant) {
-    return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", grant.cluster, grant.contract, grant.contract_version, grant.uid,
-                       grant.pool, grant.exempt ? grant.account : std::string());
+    std::string key = grant.cluster;
+    const auto add = [&](std::string_view part) { key.append("\n").append(part); };
+    add(grant.contract);
+    add(fmt::format_int(grant.contract_version).c_str());
+    add(fmt::format_int(grant.uid).c_str());
+    add(grant.pool);
+    if (grant.exempt) add(grant.account);
+    return key;
 }
 
 }  // namespace

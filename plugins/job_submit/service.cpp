@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 
 #include "contract/schema.hpp"
-#include "decision_line.hpp"
 #include "rewrite.hpp"
 #include "slurm/change.hpp"
 #include "slurm/job_request.hpp"
@@ -44,10 +43,9 @@ private:
     sigset_t before_{};
 };
 
-void log_ruling(const Ruling& ruling) {
-    const std::string line = decision_line(ruling);
-    if (ruling.trouble.empty()) log_info(line);
-    else log_error(line);
+Answer answer_of(const Decision& decision) {
+    if (decision.allows()) return {};
+    return {slurm_code(decision.reason), decision.message};
 }
 
 }  // namespace
@@ -68,6 +66,7 @@ Service::Service(std::string config_path)
 Service::~Service() {
     mint_.stop();
     if (thread_.joinable()) thread_.join();
+    decision_log_.write();
 }
 
 /// What is thrown here must not end slurmctld: it is said, and tried again.
@@ -78,6 +77,7 @@ void Service::run() {
             serve_until(next_look);
             next_look = Clock::now() + std::chrono::milliseconds(look_every_ms);
             look(false);
+            decision_log_.write();
             complaints_.settle("the plugin's thread");
         } catch (const std::exception& exception) {
             complaints_.raise("the plugin's thread", exception.what());
@@ -192,14 +192,16 @@ Answer Service::submit(job_desc_msg_t& desc, std::uint32_t caller_uid) {
         apply_marks(desc, {});
         return {};
     }
-    log_ruling(*ruling);
     const Decision& decision = ruling->decision;
-    if (!decision.allows()) return {slurm_code(decision.reason), decision.message};
-    if (decision.mode == Mode::observe) return {};
-    apply_rewrite(desc, decision.rewrite);
-    apply_marks(desc, {ruling->id ? comment_of(*ruling->id) : std::string(), ruling->grant,
-                       ruling->id ? to_string(*ruling->id) : std::string()});
-    return {SLURM_SUCCESS, decision.message};
+    Answer answer = answer_of(decision);
+    if (decision.allows() && decision.mode != Mode::observe) {
+        apply_rewrite(desc, decision.rewrite);
+        apply_marks(desc, {ruling->id ? comment_of(*ruling->id) : std::string(), ruling->grant,
+                           ruling->id ? to_string(*ruling->id) : std::string()});
+        answer.message = decision.message;
+    }
+    decision_log_.add(std::move(*ruling));
+    return answer;
 }
 
 Answer Service::modify(job_desc_msg_t& desc, void* job_record, std::uint32_t caller_uid) {
@@ -214,13 +216,13 @@ Answer Service::modify(job_desc_msg_t& desc, void* job_record, std::uint32_t cal
     modification.caller_uid = caller_uid;
     modification.by_operator = caller_uid == 0 || caller_uid == host_.slurm_user();
     modification.change = change_of(desc);
-    const auto ruling = arbiter_.modify(std::move(modification), now_s());
+    auto ruling = arbiter_.modify(std::move(modification), now_s());
     if (!ruling) return {};
-    log_ruling(*ruling);
     const Decision& decision = ruling->decision;
-    if (!decision.allows()) return {slurm_code(decision.reason), decision.message};
-    if (decision.mode != Mode::observe) apply_rewrite(desc, decision.rewrite);
-    return {};
+    const Answer answer = answer_of(decision);
+    if (decision.allows() && decision.mode != Mode::observe) apply_rewrite(desc, decision.rewrite);
+    decision_log_.add(std::move(*ruling));
+    return answer;
 }
 
 }  // namespace accord

@@ -13,6 +13,7 @@
 
 #include "arbiter.hpp"
 #include "complaints.hpp"
+#include "decision_log.hpp"
 #include "grant_mint.hpp"
 #include "policy_source.hpp"
 #include "slurm/job_record.hpp"
@@ -57,6 +58,7 @@ private:
     PolicySource source_;
     GrantMint mint_;
     Arbiter arbiter_;
+    DecisionLog decision_log_;
 
     // of the thread, and before it of the constructor
     std::shared_ptr<const Policy> policy_;

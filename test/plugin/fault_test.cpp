@@ -233,9 +233,10 @@ TEST_CASE("with on_unavailable = admit, a job that cannot be put on record passe
     site.apply("vision-lab", vision1, 16);
     site.write_config("", "on_unavailable = \"admit\"");
     const OpenPlugin plugin(site.config_path());
-    REQUIRE(is_admitted(submit(plugin, vision1)));
-    const FullDisk full(journal_size(site));
     static_cast<void>(take_log());
+    REQUIRE(is_admitted(submit(plugin, vision1)));
+    REQUIRE(next_log(1).size() == 1);
+    const FullDisk full(journal_size(site));
     Request request(vision1);
     request.set(tres_per_job, "gres:gpu:1").set(partition, "gpu");
     const HookAnswer answer = plugin.submit(request.desc(), vision1);

@@ -65,12 +65,14 @@ struct QueuedJob {
     QueuedJob() {
         site.apply("vision-lab", vision1, 4, [](Contract& contract) { contract.capacity["a100"].borrow_limit = 0; });
         plugin.emplace(site.config_path());
+        static_cast<void>(take_log());
         for (int i = 0; i < 2; ++i) {
             Request request(vision1);
             request.set(tres_per_job, "gres:gpu:4");
             REQUIRE(plugin->submit(request.desc(), vision1).code == SLURM_SUCCESS);
         }
         REQUIRE(site.journal().back().decision.cls == JobClass::queued);
+        REQUIRE(next_log(2).size() == 2);
     }
 };
 
@@ -197,11 +199,10 @@ TEST_CASE("nobody but an operator can pass for accordd") {
 TEST_CASE("of a job that cannot be read, what matters is refused to its owner and recorded of an operator") {
     if (!is_root()) return;
     const QueuedJob world;
-    static_cast<void>(take_log());
     Update release, comment;
     release->priority = INFINITE;
     CHECK(world.plugin->modify(release.desc(), nullptr, vision1).code == ESLURM_ACCESS_DENIED);
-    const auto lines = take_log();
+    const auto lines = next_log(2);
     REQUIRE(lines.size() == 2);
     CHECK(lines[0] == "error: accord: job record: cannot read: unpack_msg refused it");
     CHECK(world.plugin->modify(release.desc(), nullptr, root).code == SLURM_SUCCESS);

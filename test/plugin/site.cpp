@@ -150,3 +150,12 @@ bool wait_for(const std::function<bool()>& true_then) {
     }
     return true_then();
 }
+
+std::vector<std::string> next_log(std::size_t count) {
+    std::vector<std::string> lines;
+    static_cast<void>(wait_for([&] {
+        for (std::string& line : take_log()) lines.push_back(std::move(line));
+        return lines.size() >= count;
+    }));
+    return lines;
+}

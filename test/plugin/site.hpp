@@ -47,3 +47,6 @@ private:
 
 /// Until `true`, at most ten seconds.
 [[nodiscard]] bool wait_for(const std::function<bool()>& true_then);
+
+/// What the plugin logs next: waits as wait_for does until there are `count` lines, since its thread may write them.
+[[nodiscard]] std::vector<std::string> next_log(std::size_t count);

@@ -285,7 +285,7 @@ TEST_CASE("each decision is one line in the log, and what users chose cannot bre
     bad.set(account, "x\ny verdict=admitted \"z");
     static_cast<void>(plugin.submit(good.desc(), vision1));
     static_cast<void>(plugin.submit(bad.desc(), vision1));
-    const Texts lines = take_log();
+    const Texts lines = next_log(2);
     REQUIRE(lines.size() == 2);
     CHECK(lines[0] ==
           "accord: decision=0-1 kind=submission user=vision1 uid=1001 account=vision-lab partition=gpu verdict=admitted "
