@@ -42,6 +42,8 @@ Decision Arbiter::unavailable(const JobRequest& request, const std::string& why,
     Decision decision =
         decide_unavailable(config == nullptr ? OnUnavailable::reject : config->on_unavailable, request, why, now_s);
     if (config != nullptr) decision.mode = config->mode;
+    const auto& default_partition = ledger_.shape().default_partition;
+    if (decision.partition.empty() && default_partition) decision.partition = *default_partition;
     return decision;
 }
 

@@ -122,9 +122,10 @@ void Service::take(Rules rules) {
     const Rules old = arbiter_.exchange(std::move(rules));
 }
 
-/// Opens the journal where it is not open, and takes a newer ledger.
+/// Opens the journal where it is not open, and takes a newer ledger. Without a journal the ledger is followed as well: a
+/// job that is let through unrecorded needs to know the default partition, too.
 void Service::follow_store() {
-    if (!journal_open_) return open_store();
+    if (!journal_open_) open_store();
     const std::string path = store_dir_ + "/ledger";
     const auto stamp = stamp_of(path);
     if (!stamp || stamp == ledger_stamp_) return;

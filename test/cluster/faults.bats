@@ -17,6 +17,7 @@ setup_file() {
 teardown_file() { cluster_down; }
 
 teardown() {
+    chattr -i "$(store)"/journal/*.jsonl 2>/dev/null || true
     show_logs_of_failed_test
     cancel_all
 }
@@ -114,7 +115,8 @@ EOF
     wait_for 10 log_says "$from" "$ACCORD_CONF: is right again"
 }
 
-# journal_on_tmpfs: slurmctld keeps its journal on a file system of 256 KiB until journal_back.
+# journal_on_tmpfs [OPTION]: slurmctld keeps its journal on a file system of 256 KiB until journal_back, mounted with
+# OPTION while it starts.
 journal_on_tmpfs() {
     stop_slurmctld
     as_slurm mv "$(store)/journal" "$(store)/journal.old"
@@ -122,6 +124,7 @@ journal_on_tmpfs() {
     mount -t tmpfs -o "size=256k,mode=0750,uid=$(id -u slurm),gid=$(id -g slurm)" tmpfs "$(store)/journal"
     # the newest file alone: the chain and the numbers go on from it
     as_slurm cp "$(find "$(store)/journal.old" -name '*.jsonl' -size +0 | sort | tail -n 1)" "$(store)/journal/"
+    if [ $# -gt 0 ]; then mount -o "remount,$1" "$(store)/journal"; fi
     start_again
 }
 
@@ -157,6 +160,74 @@ stop_slurmctld() {
     submits vision1 vision
     assert_equal "$(records)" $((before + 1))
     journal_back
+    run check_journal
+    assert_success
+}
+
+# on_unavailable WHAT: what accord.toml says of decisions that cannot be kept, in force on return.
+on_unavailable() {
+    sed -i "/^on_unavailable/d; s/^\[store\]/&\non_unavailable = \"$1\"/" "$ACCORD_CONF"
+    policy_reload
+    policy_reload
+}
+
+# passes_unrecorded: a job is let through without a record, told so in the log, and runs: its grant is a good one.
+passes_unrecorded() {
+    local from before job
+    from=$(log_length)
+    before=$(records)
+    job=$(submit vision1 --gpus=1 --wrap=true)
+    assert_equal "$(decision_id "$job")" ''
+    assert_equal "$(records)" "$before"
+    log_says "$((from + 1))" 'error: accord: decision=none kind=submission user=.* verdict=admitted class=exempt'
+    wait_state "$job" COMPLETED
+}
+
+# bats test_tags=E04
+@test "a journal that is read-only at a start rejects jobs saying so, or admits them if told to, until it is writable" {
+    local pid before
+    journal_on_tmpfs ro
+    pid=$(slurmctld_pid)
+    before=$(records)
+    unavailable vision1
+    assert_output --partial 'Read-only file system'
+    unavailable speech1
+    on_unavailable admit
+    passes_unrecorded
+    on_unavailable reject
+    unavailable vision1
+    assert_equal "$(records)" "$before"
+    mount -o remount,rw "$(store)/journal"
+    wait_for 10 submits vision1 vision
+    assert_equal "$(records)" $((before + 1))
+    run slurmctld_lives "$pid"
+    assert_success
+    journal_back
+    run check_journal
+    assert_success
+}
+
+# A file system cannot be made read-only in an orderly way while slurmctld has the journal open for writing.
+# bats test_tags=E04
+@test "a journal that can no longer be written rejects jobs saying so, or admits them if told to, until it can be" {
+    local pid before file
+    pid=$(slurmctld_pid)
+    submits vision1 vision
+    file=$(find "$(store)/journal" -name '*.jsonl' | sort | tail -n 1)
+    before=$(records)
+    chattr +i "$file"
+    unavailable vision1
+    assert_output --partial 'Operation not permitted'
+    unavailable speech1
+    on_unavailable admit
+    passes_unrecorded
+    on_unavailable reject
+    unavailable vision1
+    chattr -i "$file"
+    submits vision1 vision
+    assert_equal "$(records)" $((before + 1))
+    run slurmctld_lives "$pid"
+    assert_success
     run check_journal
     assert_success
 }

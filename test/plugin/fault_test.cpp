@@ -134,7 +134,7 @@ TEST_CASE("with on_unavailable = admit, jobs pass with an exempt grant where the
     site.write_config("", "on_unavailable = \"admit\"");
     const OpenPlugin plugin(site.config_path());
     Request request(vision1);
-    request.set(tres_per_job, "gres:gpu:1").set(partition, "gpu");
+    request.set(tres_per_job, "gres:gpu:1");
     const HookAnswer answer = plugin.submit(request.desc(), vision1);
     CHECK(is_admitted(answer));
     CHECK(answer.message.starts_with("accord: exempt"));
@@ -238,7 +238,7 @@ TEST_CASE("with on_unavailable = admit, a job that cannot be put on record passe
     REQUIRE(next_log(1).size() == 1);
     const FullDisk full(journal_size(site));
     Request request(vision1);
-    request.set(tres_per_job, "gres:gpu:1").set(partition, "gpu");
+    request.set(tres_per_job, "gres:gpu:1");
     const HookAnswer answer = plugin.submit(request.desc(), vision1);
     CHECK(is_admitted(answer));
     CHECK(answer.message.starts_with("accord: exempt"));
@@ -258,7 +258,9 @@ TEST_CASE("a journal that cannot be opened is tried again") {
     site.apply("vision-lab", vision1, 8);
     write_text(site.journal_dir(), "in the way");
     const OpenPlugin plugin(site.config_path());
-    CHECK(is_unavailable(submit(plugin, vision1)));
+    const HookAnswer answer = submit(plugin, vision1);
+    CHECK(is_unavailable(answer));
+    CHECK(answer.message.find(site.journal_dir()) != std::string::npos);
     std::filesystem::remove(site.journal_dir());
     CHECK(wait_for([&] { return is_guaranteed(submit(plugin, vision1)); }));
 }
