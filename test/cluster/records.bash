@@ -26,6 +26,17 @@ held() {
 # gpus_of SBATCH-ARGUMENT…: how many GPUs a held job of vision1's is counted with, as {"type":[min,max]}.
 gpus_of() { record_of "$(held vision1 "$@")" '.gpus | tojson'; }
 
+# nothing_claimed USER CONTRACT SBATCH-OPTION…: the plugin counts no claim of the contract at this moment, as the record of a
+# rejection says; the options ask for more than the contract could ever hold. Claims of jobs that are gone end with
+# accordd's next snapshot.
+nothing_claimed() {
+    local user=$1 contract=$2
+    shift 2
+    ! as_user "$user" sbatch --output=/dev/null "$@" --wrap=true 2>/dev/null || return 1
+    [ "$(last_record '[.contract, .reason, .inputs.guaranteed, .inputs.borrowed] | tojson')" = \
+        "[\"$contract\",\"impossible\",null,null]" ]
+}
+
 slurmctld_pid() { cat "$CLUSTER_DIR/run/slurmctld.pid"; }
 slurmctld_lives() { kill -0 "$1" 2>/dev/null; }
 slurmctld_gone() { ! slurmctld_lives "$1"; }

@@ -6,10 +6,10 @@ load common
 load records
 
 setup_file() {
-    make --silent -C "$root" test/cluster/submit_spank_env >&2
+    make --silent -C "$root" test/cluster/submit_request >&2
     cluster_up --cluster 4x8:a100
     settle_soon
-    install -m 0755 "$root/test/cluster/submit_spank_env" "$CLUSTER_DIR/opt/bin/"
+    install -m 0755 "$root/test/cluster/submit_request" "$CLUSTER_DIR/opt/bin/"
     echo 'PartitionName=other Nodes=n1 PriorityTier=1' >>"$CLUSTER_DIR/slurm.conf"
     scontrol reconfigure
     write_contract vision 16 'borrow_limit = 8'
@@ -61,6 +61,17 @@ refused() {
     done
 }
 
+# bats test_tags=A04
+@test "every release's spelling of two GPUs is counted as two" {
+    local ask
+    for ask in +tres_per_node=gres:gpu:2 +tres_per_node=gres/gpu:2 +tres_per_node=gres/gpu=2 +tres_per_node=gres/gpu:a100:2 \
+        '+tres_per_task=gres:gpu:2 +nodes=1' '+tres_per_task=gres/gpu=2 +nodes=1' '+tres_per_task=cpu=4,gres/gpu:a100=2 +nodes=1'; do
+        # shellcheck disable=SC2086
+        as_user vision1 submit_request vision $ask || true # Slurm of another release may not know the spelling
+        assert_equal "$ask $(last_record '.gpus | tojson')" "$ask {\"a100\":[2,2]}"
+    done
+}
+
 # bats test_tags=A05
 @test "a typed request is counted once" {
     assert_equal "$(gpus_of --nodes=1 --gres=gpu:a100:4)" '{"a100":[4,4]}'
@@ -69,13 +80,20 @@ refused() {
 
 # bats test_tags=A06
 @test "no GPUs and an empty option are no GPU job" {
-    local job
+    local job before
+    before=$(slurmctld_pid)
     job=$(held vision1 --gres=gpu:0)
     assert_equal "$(record_of "$job" '[.verdict, .class, .reason] | join(" ")')" 'admitted borrowed no_gpu'
     assert_equal "$(record_of "$job" '.gpus | add // 0 | tojson')" 0
+    # the empty form is Slurm's own to refuse
     run as_user vision1 sbatch --hold --output=/dev/null --gres= --wrap=true
-    refute_output --partial '[impossible]'
+    assert_failure
+    refute_output --regexp '\[[a-z_]+\]'
+    assert_equal "$(last_record '[.verdict, .reason, .gpus, .claim] | tojson')" '["admitted","no_gpu",{},{}]'
     refused outsider1 no_contract --gres=gpu:0
+    assert_equal "$(slurmctld_pid)" "$before"
+    run slurmctld_lives "$before"
+    assert_success
 }
 
 # bats test_tags=A25
@@ -85,15 +103,28 @@ refused() {
     before=$(slurmctld_pid)
     run as_user vision1 sbatch --hold --output=/dev/null --nodes=2 --cpus-per-task=4 --gpus-per-task=1 --wrap=true
     assert_failure
+    refute_output --partial accord
+    # past sbatch's own check it is counted as every GPU of its nodes, and Slurm refuses it afterwards
+    run as_user vision1 submit_request vision +tres_per_task=gres:gpu:1 +nodes=2 +cpus_per_task=4
+    assert_failure
+    refute_output --regexp '\[[a-z_]+\]'
+    assert_equal "$(last_record '.gpus | tojson')" '{"a100":[0,16]}'
     assert_equal "$(slurmctld_pid)" "$before"
     run slurmctld_lives "$before"
     assert_success
 }
 
 # bats test_tags=A27
-@test "a user whom no contract knows is told so, and the controller stays up" {
+@test "a user whom no contract knows is told so, with a name and without one, and the controller stays up" {
+    local before
+    before=$(slurmctld_pid)
     refused outsider1 no_contract --gpus=1
-    run slurmctld_lives "$(slurmctld_pid)"
+    assert_equal "$(last_record '[.uid, .account] | tojson')" "[$(id -u outsider1),\"\"]"
+    run setpriv --reuid=54321 --regid=54321 --clear-groups env --chdir=/ sbatch --output=/dev/null --gpus=1 --wrap=true
+    assert_failure
+    assert_line --regexp '^sbatch: error: accord: user 54321 has no active contract in partition gpu: .* \[no_contract\]$'
+    assert_equal "$(slurmctld_pid)" "$before"
+    run slurmctld_lives "$before"
     assert_success
 }
 
@@ -119,44 +150,47 @@ refused() {
     assert_equal "$(records)" "$before"
 }
 
+# claims: what accordd counts for vision from the jobs that slurmctld has.
+claims() { jq --compact-output '.ledger.contracts["vision/gpu"] // {} | [.guaranteed.a100, .borrowed.a100]' "$CLUSTER_DIR/accord/ledger"; }
+claims_are() { [ "$(claims)" = "$1" ]; }
+
 # bats test_tags=A32
-@test "steps are free: an allocation is counted once" {
-    local before
+@test "steps are free: an allocation is counted once, while they run and after" {
+    local before job i
     before=$(records)
-    run as_user vision1 salloc --nodes=1 --gres=gpu:2 bash -c 'for i in 1 2 3; do srun --gres=gpu:1 true; done'
-    assert_success
+    as_user vision1 salloc --no-shell --nodes=1 --gres=gpu:2
+    job=$(squeue --noheader --format=%A)
+    wait_for 30 claims_are '[2,null]'
+    for i in 1 2 3; do
+        run as_user vision1 srun --jobid="$job" --gres=gpu:1 sh -c 'echo $CUDA_VISIBLE_DEVICES'
+        assert_success
+        assert_output 0
+    done
     assert_equal "$(records)" $((before + 1))
     assert_equal "$(last_record '.gpus | tojson')" '{"a100":[2,2]}'
+    held vision1 --gpus=1
+    wait_for 30 claims_are '[3,null]'
 }
 
 # bats test_tags=A33
-@test "a rejection is one line with everything to act on, and each part of a het job has its own" {
+@test "a rejection is one line with everything to act on, and of a het job it names the component" {
     refused vision1 impossible --account=vision --gpus=25
     assert_line --regexp 'accord: asks for up to 25 a100, more than vision/gpu could ever hold \(guaranteed 16, borrow limit 8, 32 in partition gpu; [0-9]+ in use\): ask for 24 or fewer, or ask root \[impossible\]$'
+    assert_equal "$(grep -c accord <<<"$output")" 1
     run as_user vision1 sbatch --output=/dev/null --gpus=1 : --gpus=1 --wrap=true
     assert_failure
-    assert_line --regexp '^sbatch: error: .*0: accord: .* \[workload_type\]$'
-}
-
-# The claims of the tests before end with accordd's next snapshot.
-takes_whole_guarantee() {
-    local job
-    job=$(held vision1 --gpus=16)
-    if [ "$(record_of "$job" .class)" = guaranteed ]; then return 0; fi
-    scancel "$job"
-    return 1
+    assert_line --regexp '^sbatch: error: 0: accord: .* \[workload_type\]$'
+    assert_equal "$(grep -c accord <<<"$output")" 1
 }
 
 # bats test_tags=B07
 @test "the same command is guaranteed while there is headroom, borrowed beyond it, and queued beyond that" {
-    local job
-    wait_for 60 takes_whole_guarantee
-    job=$(squeue --noheader --format=%A)
-    assert_equal "$(job_field "$job" Partition) $(record_of "$job" .class)" 'gpu guaranteed'
-    job=$(held vision1 --gpus=8)
-    assert_equal "$(job_field "$job" Partition) $(record_of "$job" .class)" 'gpu-lend borrowed'
-    job=$(held vision1 --gpus=8)
-    assert_equal "$(job_field "$job" Partition) $(record_of "$job" .class)" 'gpu-lend queued'
+    local job wanted
+    wait_for 60 nothing_claimed vision1 vision/gpu --gpus=99
+    for wanted in 'gpu guaranteed' 'gpu guaranteed' 'gpu-lend borrowed' 'gpu-lend queued'; do
+        job=$(submit vision1 --gpus=8 --wrap='sleep 300')
+        assert_equal "$(job_field "$job" Partition) $(record_of "$job" .class)" "$wanted"
+    done
     assert_equal "$(job_field "$job" Priority)" 0
 }
 
@@ -189,7 +223,7 @@ takes_whole_guarantee() {
 
 @test "entries of Accord's that a user brings are replaced" {
     local job
-    run as_user vision1 submit_spank_env vision SPANK_ACCORD_GRANT=forged SPANK_TOOL=1 SPANK_ACCORD_DECISION=0-999
+    run as_user vision1 submit_request vision SPANK_ACCORD_GRANT=forged SPANK_TOOL=1 SPANK_ACCORD_DECISION=0-999
     assert_success
     job=$output
     assert_equal "$(decision_id "$job")" "$(last_record .id)"
@@ -197,12 +231,18 @@ takes_whole_guarantee() {
     wait_state "$job" COMPLETED
 }
 
-@test "a prolog environment of 200 KiB is refused, one of 60 KiB is not" {
-    run as_user vision1 submit_spank_env vision @100 @100
-    assert_failure
-    assert_output --partial '[env_too_large]'
-    run as_user vision1 submit_spank_env vision @60
-    assert_success
+@test "a prolog environment of 200 KiB is refused, and a job with one of 60 KiB runs" {
+    local large job
+    for large in '@100 @100' @200; do
+        # shellcheck disable=SC2086
+        run as_user vision1 submit_request vision $large
+        assert_failure
+        assert_output --partial '[env_too_large]'
+        assert_equal "$(last_record .reason)" env_too_large
+    done
+    job=$(as_user vision1 submit_request vision @60)
+    scontrol release "$job"
+    wait_state "$job" COMPLETED
 }
 
 @test "a job that sends mail runs, and the controller survives it" {
