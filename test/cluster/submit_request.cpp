@@ -7,6 +7,7 @@
 #include <slurm/slurm_errno.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
@@ -69,7 +70,7 @@ int main(int argc, char** argv) {
 
     submit_response_msg_t* response = nullptr;
     if (slurm_submit_batch_job(&desc, &response) != SLURM_SUCCESS) {
-        std::fprintf(stderr, "%s: %s\n", slurm_strerror(slurm_get_errno()),
+        std::fprintf(stderr, "%s: %s\n", slurm_strerror(errno),
                      response != nullptr && response->job_submit_user_msg != nullptr ? response->job_submit_user_msg : "");
         return 1;
     }
