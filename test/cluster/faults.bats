@@ -6,6 +6,7 @@ load common
 load records
 
 setup_file() {
+    make --silent -C "$root" test/cluster/late_clock.la >&2
     cluster_up --nodes 2 --gpus 4
     settle_soon
     write_contract vision 4
@@ -73,23 +74,60 @@ is_unavailable() { ! submits "$1" "$2"; }
     wait_for 10 submits vision1 vision
 }
 
-@test "contracts.db locked for ten seconds stops no submission" {
-    local locked=$CLUSTER_DIR/locked locker i
+# bats test_tags=A30
+@test "a start with a damaged contracts.db rejects what is governed, until it is right" {
+    local pid
+    as_slurm mv "$(store)/contracts.db" "$(store)/saved.db"
+    as_slurm sh -c "head -c 65536 /dev/urandom >$(store)/contracts.db"
+    restart_slurmctld
+    pid=$(slurmctld_pid)
+    unavailable vision1
+    assert_output --partial contracts.db
+    scontrol reconfigure
+    unavailable vision1
+    as_slurm mv "$(store)/saved.db" "$(store)/contracts.db"
+    wait_for 10 submits vision1 vision
+    assert_equal "$(slurmctld_pid)" "$pid"
+}
+
+# lock_contracts_db: another process keeps it locked for ten seconds, or until unlock_contracts_db.
+lock_contracts_db() {
+    locked=$(store)/locked
     as_slurm sqlite3 "$(store)/contracts.db" <<EOF &
 BEGIN EXCLUSIVE;
 .shell touch $locked; sleep 10; rm $locked
 COMMIT;
 EOF
     locker=$!
-    chmod 0777 "$CLUSTER_DIR"
     wait_for 10 test -e "$locked"
-    for ((i = 0; i < 20; i++)); do
-        submits vision1 vision
-        submits speech1 speech
-    done
+}
+unlock_contracts_db() {
     wait_for 30 test ! -e "$locked"
     wait "$locker"
-    chmod 0755 "$CLUSTER_DIR"
+}
+
+@test "contracts.db locked for ten seconds stops no submission, whether the plugin reads its settings anew or not" {
+    local locked locker i
+    lock_contracts_db
+    for ((i = 0; i < 10; i++)); do
+        submits vision1 vision
+        submits speech1 speech
+        if [ "$i" = 5 ]; then touch "$ACCORD_CONF"; fi
+    done
+    assert [ -e "$locked" ]
+    unlock_contracts_db
+    submits vision1 vision
+}
+
+@test "a start while contracts.db is locked rejects what is governed, until it is free" {
+    local locked locker
+    lock_contracts_db
+    restart_slurmctld
+    unavailable vision1
+    assert_output --partial contracts.db
+    assert [ -e "$locked" ]
+    unlock_contracts_db
+    wait_for 10 submits vision1 vision
 }
 
 @test "without accord.toml the settings last read stay in force; at a start every job but root's is rejected" {
@@ -104,6 +142,18 @@ EOF
     wait_for 10 submits vision1 vision
 }
 
+@test "a bad accord.toml at a start rejects every job but root's, with its file and line" {
+    cp "$ACCORD_CONF" "$ACCORD_CONF.good"
+    sed -i '1i nonsense = 1' "$ACCORD_CONF"
+    restart_slurmctld
+    unavailable vision1
+    assert_output --partial "$ACCORD_CONF:1: "
+    run sbatch --hold --output=/dev/null --wrap=true
+    assert_success
+    mv "$ACCORD_CONF.good" "$ACCORD_CONF"
+    wait_for 10 submits vision1 vision
+}
+
 @test "a bad accord.toml is named with its line, and the one before stays in force" {
     local from
     from=$(log_length)
@@ -113,6 +163,40 @@ EOF
     submits vision1 vision
     mv "$ACCORD_CONF.good" "$ACCORD_CONF"
     wait_for 10 log_says "$from" "$ACCORD_CONF: is right again"
+}
+
+# second_munged: a munged with the cluster's key for Accord alone, since Slurm can do nothing without its own.
+second_munged() {
+    setpriv --reuid=munge --regid=munge --clear-groups munged --key-file="$CLUSTER_DIR/munge/key" --origin=127.0.0.1 \
+        --socket="$CLUSTER_DIR/munge/second.sock" --pid-file="$CLUSTER_DIR/munge/second.pid" \
+        --log-file="$CLUSTER_DIR/munge/second.log" --seed-file="$CLUSTER_DIR/munge/second.seed" 3>&-
+}
+end_second_munged() {
+    local pid
+    pid=$(cat "$CLUSTER_DIR/munge/second.pid")
+    kill "$pid"
+    wait_for 10 sh -c "! kill -0 $pid 2>/dev/null"
+}
+
+@test "without munged at the controller a seal made before serves, and a user without one is rejected until it is back" {
+    local before
+    cp "$ACCORD_CONF" "$ACCORD_CONF.first"
+    second_munged
+    sed -i 's|^socket = ".*/munge.sock"|socket = "'"$CLUSTER_DIR"'/munge/second.sock"|' "$ACCORD_CONF"
+    restart_slurmctld
+    submits vision1 vision
+    end_second_munged
+    submits vision1 vision
+    before=$(records)
+    unavailable speech1
+    assert_output --partial munge
+    assert_equal "$(records)" "$before"
+    second_munged
+    wait_for 10 submits speech1 speech
+    end_second_munged
+    mv "$ACCORD_CONF.first" "$ACCORD_CONF"
+    restart_slurmctld
+    submits speech1 speech
 }
 
 # journal_on_tmpfs [OPTION]: slurmctld keeps its journal on a file system of 256 KiB until journal_back, mounted with
@@ -253,8 +337,22 @@ no_decision_twice() {
     [ -z "$(scontrol show job | sed -n 's/^ *AdminComment=//p' | sort | uniq --repeated)" ]
 }
 
-@test "slurmctld killed in a burst leaves every job with its decision, and each number once" {
+# counted_once USER ACCOUNT: the plugin's claims, as the record of a rejection has them, are those of the jobs that are
+# there, of one GPU each.
+counted_once() {
+    local user=$1 account=$2 guaranteed lent queued
+    ! as_user "$user" sbatch --output=/dev/null --account="$account" --gpus=99 --wrap=true 2>/dev/null || return 1
+    guaranteed=$(squeue --noheader --account="$account" --partition=gpu | wc -l)
+    lent=$(squeue --noheader --account="$account" --partition=gpu-lend --all | wc -l)
+    queued=$(jq ".ledger.contracts[\"$account/gpu\"].queued_jobs // 0" "$(store)/ledger")
+    [ "$(last_record '[.inputs.guaranteed.a100 // 0, .inputs.borrowed.a100 // 0] | tojson')" = "[$guaranteed,$((lent - queued))]" ]
+}
+
+@test "slurmctld killed in a burst leaves every job with its decision, each number once, and counts nothing twice" {
     local before
+    cancel_all
+    wait_for 60 nothing_claimed vision1 vision/gpu --gpus=99
+    wait_for 60 nothing_claimed speech1 speech/gpu --gpus=99
     before=$(records)
     submit_many vision1 vision &
     submit_many vision2 vision &
@@ -271,7 +369,9 @@ no_decision_twice() {
     assert_success
     run check_journal
     assert_success
-    assert [ "$(squeue --noheader --format=%A | wc -l)" -gt 0 ]
+    assert [ "$(squeue --noheader --all --account=vision | wc -l)" -gt 4 ]
+    wait_for 60 counted_once vision1 vision
+    wait_for 60 counted_once speech1 speech
 }
 
 @test "a restart counts nothing twice: the guarantee can be had whole" {
@@ -283,6 +383,58 @@ no_decision_twice() {
     assert_equal "$(record_of "$job" .class)" guaranteed
     job=$(held vision1 --account=vision --gpus=1)
     assert_equal "$(record_of "$job" .class)" borrowed
+}
+
+# start_with_late_clock: slurmctld and accordd, whose clocks are an hour late while CLUSTER_DIR/late is there.
+start_with_late_clock() {
+    local clock=(env "LATE_CLOCK=$CLUSTER_DIR/late" "LD_PRELOAD=$CLUSTER_DIR/opt/lib/late_clock.so")
+    install -m 0755 "$root/test/cluster/.libs/late_clock.so" "$CLUSTER_DIR/opt/lib/"
+    "${clock[@]}" slurmctld -f "$SLURM_CONF" 3>&-
+    wait_for 20 scontrol ping
+    setsid --fork setpriv --reuid=slurm --regid=slurm --init-groups "${clock[@]}" "$CLUSTER_DIR/opt/bin/accordd" \
+        >>"$CLUSTER_DIR/log/accordd.log" 2>&1 </dev/null 3>&-
+    wait_for 10 accordd_pid
+}
+accordd_pid() { own_process "^$CLUSTER_DIR/opt/libexec/accordd"; }
+accordd_gone() { [ -z "$(accordd_pid)" ]; }
+stop_accordd() {
+    kill "$(accordd_pid)"
+    wait_for 20 accordd_gone
+}
+metered() { sqlite3 -readonly "$(store)/usage.db" "SELECT $2 FROM usage_interval WHERE job_id = $1"; }
+is_metered() { [ -n "$(metered "$1" 1)" ]; }
+has_ended() { [ -n "$(metered "$1" end_time)" ]; }
+
+@test "clocks that step an hour back leave decisions in their order and make no use negative" {
+    local job before later
+    cancel_all
+    stop_accordd
+    stop_slurmctld
+    start_with_late_clock
+    job=$(submit vision1 --account=vision --gpus=1 --wrap='sleep 300')
+    wait_state "$job" RUNNING
+    wait_for 20 is_metered "$job"
+    before=$(last_record .time_s)
+    touch "$CLUSTER_DIR/late"
+    later=$(held vision1 --account=vision --gpus=1) # Slurm's own scheduler stands still for that hour
+    assert_equal "$(last_record .id)" "$(decision_id "$later")"
+    assert [ "$(last_record .time_s)" -lt "$before" ]
+    scancel "$job" "$later"
+    wait_for 30 has_ended "$job"
+    assert_equal "$(metered "$job" 'end_time = start_time')" 1
+    wait_for 60 nothing_claimed vision1 vision/gpu --gpus=99
+    rm "$CLUSTER_DIR/late"
+    submits vision1 vision
+    assert [ "$(last_record .time_s)" -ge "$before" ]
+    assert_equal "$(sqlite3 -readonly "$(store)/usage.db" 'SELECT count(*) FROM usage_interval WHERE end_time < start_time')" 0
+    stop_accordd
+    stop_slurmctld
+    start_again
+    submits vision1 vision
+    run check_journal
+    assert_success
+    run accord audit verify
+    assert_success
 }
 
 # claims_guaranteed USER ACCOUNT GPUS: such a job is guaranteed and the contract's only claim.
