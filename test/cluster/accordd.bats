@@ -279,6 +279,31 @@ reclaimed_for() {
     wait_for 15 claims_are vision guaranteed 8
 }
 
+@test "E06 no use and no action is lost while others keep their database locked" {
+    local first third blocker
+    blocker=$(speech 4 --nodelist=n3)
+    first=$(vision 4); vision 4
+    wait_state "$first" RUNNING
+    wait_state "$blocker" RUNNING
+    third=$(vision 4 --nodelist=n3)
+    wait_for 15 is_metered "$first" 0
+    coproc LOCK { sqlite3 "$CLUSTER_DIR/accord/usage.db"; }
+    echo "BEGIN EXCLUSIVE; SELECT 'locked';" >&"${LOCK[1]}"
+    read -r <&"${LOCK[0]}"
+    scancel "$first"
+    wait_for 60 grep -q 'usage.db' "$CLUSTER_DIR/log/accordd.log"
+    echo "ROLLBACK;" >&"${LOCK[1]}"
+    exec {LOCK[1]}>&-
+    wait_for 60 is_guaranteed "$third"
+    wait_for 30 has_ended "$first"
+    run record usage "SELECT ended FROM usage_interval WHERE job_id = $first"
+    assert_output cancelled
+    run record usage "SELECT action, to_class FROM action WHERE job_id = $third"
+    assert_output 'promote|guaranteed'
+    guaranteed_at_most vision/gpu 8
+}
+has_ended() { [ -n "$(record usage "SELECT end_time FROM usage_interval WHERE job_id = $1")" ]; }
+
 @test "claims are kept while slurmctld is down, and its return is noticed" {
     vision 4
     wait_for 15 claims_are vision guaranteed 4

@@ -48,6 +48,27 @@ one_gpu() {
     one_gpu speech1 speech
 }
 
+@test "H01 H02 H03 H04 each kind of mistake names its line and what would be right, and what is in force stays" {
+    local line expected
+    while IFS='|' read -r line expected; do
+        write_contract vision 2
+        sed -i "s/$line/" "$CLUSTER_DIR/contracts/vision.toml"
+        run accord apply "$CLUSTER_DIR/contracts"
+        assert_failure 1
+        assert_output --partial "contracts/vision.toml:$expected"
+        one_gpu vision1 vision
+    done <<'EOF'
+^guaranteed/guarentee|21: capacity.a100.guarentee: unknown key; did you mean guaranteed?
+^guaranteed.*/guaranteed = 2\nvalid_until = 2099-12-31|22: capacity.a100.valid_until: unknown key here; it belongs to the top level
+^valid_until.*/valid_until = 2099-12-31Z|6: valid_until: found 2099-12-31Z, and a date has no zone
+^guaranteed.*/guaranteed = 2.0|21: capacity.a100.guaranteed: found the float 2.0
+^account.*/account = 2|2: account: found the integer 2
+EOF
+    assert_equal "$(accord contract list --json | jq --compact-output 'map([.contract, .version]) | sort')" \
+        "$(accord contract list --json | jq --compact-output 'map([.contract, 1]) | sort')"
+    write_contract vision 2
+}
+
 @test "H03 a contract ends with the end of its last day, named in UTC" {
     local yesterday
     yesterday=$(date --date=yesterday +%F)

@@ -178,6 +178,25 @@ vision'
     wait_for 30 nodes_clean
 }
 
+# what_doctor_finds NODE-CONTROL: its state on this host as a compute node.
+what_doctor_finds() { accord doctor --node --json | jq --raw-output ".[] | select(.control == \"$1\") | .state"; }
+
+@test "[C07] a node whose plugstack.conf lacks the plugin, or makes it optional, is found by doctor" {
+    local file=$CLUSTER_DIR/plugstack.conf
+    cp "$file" "$file.first"
+    assert_equal "$(what_doctor_finds plugstack.conf) $(what_doctor_finds 'plugstack.conf required')" 'ok ok'
+    sed -i '/spank_accord/d' "$file"
+    run accord doctor --node
+    assert_failure 1
+    assert_output --partial "required spank_accord.so"
+    assert_equal "$(what_doctor_finds plugstack.conf)" missing
+    sed 's/^required \(.*spank_accord\)/optional \1/' "$file.first" >"$file"
+    run accord doctor --node
+    assert_failure 1
+    assert_equal "$(what_doctor_finds 'plugstack.conf required')" mismatch
+    mv "$file.first" "$file"
+}
+
 @test "a refused job leaves nothing on its node" {
     refused ''
     wait_for 30 nodes_clean

@@ -74,9 +74,12 @@ vision'
     assert_output ''
 }
 
+# own_mounts: the host's mounts that have to do with this cluster, of several side by side.
+own_mounts() { grep -F -e "$(cluster)" -e "$CLUSTER_DIR" /proc/self/mountinfo | cut -d' ' -f4-; }
+
 @test "a job's files and mounts go with it, also when it is cancelled" {
     local job before
-    before=$(wc -l </proc/self/mountinfo)
+    before=$(own_mounts)
     job=$(running_job "$(usual private=/dev/shm)")
     run ls "/run/accord/$(cluster)/n1/$job.0"
     assert_output 'grant
@@ -90,7 +93,7 @@ view'
     wait_for 30 nodes_clean
     run sh -c "ls -A /tmp /dev/shm | grep -F '.accord:$(cluster)'"
     assert_output ''
-    assert_equal "$(wc -l </proc/self/mountinfo)" "$before"
+    assert_equal "$(own_mounts)" "$before"
 }
 
 @test "what a job leaves in its private folder goes, however deep" {
@@ -111,6 +114,36 @@ view'
     scancel "$job"
     wait_for 60 nodes_clean
     wait_for 60 nodes_idle
+}
+
+@test "a slurmd killed with its slurmstepd leaves nothing behind once it is back" {
+    local job pid
+    job=$(running_job "$(usual)" --no-requeue)
+    pid=$(cat "$CLUSTER_DIR/run/slurmd.n1.pid")
+    kill -KILL "$pid" $(own_process "slurmstepd: \[$job.batch\]") $(pgrep --parent "$(own_process "slurmstepd: \[$job.batch\]")")
+    run test -e "/run/accord/$(cluster)/n1/$job.0"
+    assert_success
+    "$root/scripts/devcluster" up --dir "$CLUSTER_DIR" >&2
+    scancel "$job"
+    wait_for 60 nodes_idle
+    run with_grant "$(usual)" srun --account=vision --nodelist=n1 ls proj
+    assert_output vision
+    wait_for 60 nodes_clean
+    run sh -c "ls -A /tmp | grep -F '.accord:$(cluster)'"
+    assert_output ''
+}
+
+@test "a running job outlives its slurmd, and the next step sees what the first did" {
+    local job pid
+    job=$(running_job "$(usual)")
+    pid=$(cat "$CLUSTER_DIR/run/slurmd.n1.pid")
+    kill -KILL "$pid"
+    "$root/scripts/devcluster" up --dir "$CLUSTER_DIR" >&2
+    run as_user vision1 srun --jobid="$job" --overlap ls proj
+    assert_output vision
+    scancel "$job"
+    wait_for 60 nodes_idle
+    wait_for 60 nodes_clean
 }
 
 @test "what a crash left on a disk goes with the next job that had that folder" {
@@ -175,6 +208,19 @@ view'
     assert_output "$CLUSTER_DIR/fs/proj/vision
 $CLUSTER_DIR/fs/proj/vision
 data.txt"
+}
+
+@test "[C02] a task whose working directory the view has anew is in the new one" {
+    local mark=mark.$BASHPID
+    touch "/tmp/$mark"
+    run with_grant "$(usual)" srun --account=vision --chdir=/tmp sh -c \
+        "pwd -P; readlink /proc/self/cwd; ls -A; touch inside; ls -A /tmp; [ . -ef /tmp ]"
+    rm "/tmp/$mark"
+    assert_success
+    assert_output '/tmp
+/tmp
+inside'
+    [ ! -e /tmp/inside ]
 }
 
 @test "a working directory that the view does not show refuses the task" {
@@ -246,17 +292,38 @@ task_init_privileged 1'
 $as_usual"
 }
 
-@test "[C10] no library of the user's is loaded on a node" {
-    local fake=$CLUSTER_DIR/fs/proj/vision/fake
-    as_user vision1 mkdir -p "$fake"
+# fake_libraries NAME…: prints a folder of the user's with libraries of these names that end whatever loads them.
+fake_libraries() {
+    local folder name
+    folder=$(as_user vision1 mktemp -d "$CLUSTER_DIR/fs/proj/vision/fake-XXXXXX")
+    chmod 0755 "$folder"
     printf '__attribute__((constructor)) static void loaded(void) { __builtin_trap(); }\n' >"$BATS_TEST_TMPDIR/fake.c"
     cc -shared -fPIC -o "$BATS_TEST_TMPDIR/fake.so" "$BATS_TEST_TMPDIR/fake.c"
-    for name in libaccord.so libaccord.so.0 libmunge.so.2 libfmt.so.9; do
-        install -m 0755 "$BATS_TEST_TMPDIR/fake.so" "$fake/$name"
-    done
+    for name in "$@"; do install -m 0755 "$BATS_TEST_TMPDIR/fake.so" "$folder/$name"; done
+    printf '%s\n' "$folder"
+}
+
+@test "[C10] no library of the user's is loaded on a node" {
+    local fake
+    fake=$(fake_libraries libaccord.so libaccord.so.0 libmunge.so.2 libfmt.so.9 libstdc++.so.6)
     run with_grant "$(usual)" srun --account=vision --export="ALL,LD_LIBRARY_PATH=$fake,LD_PRELOAD=" ls proj
     assert_success
     assert_output vision
+    # the plugins have no search path of their own, and need nothing that only a search path would find
+    run readelf --dynamic "$CLUSTER_DIR/opt/plugins/spank_accord.so" "$CLUSTER_DIR/opt/plugins/job_submit_accord.so"
+    refute_output --regexp '\((RPATH|RUNPATH)\)'
+    refute_output --partial 'libaccord.so'
+}
+
+@test "[C10] a libaccord in the submitter's own search path is loaded neither there nor on a node" {
+    local fake out=$CLUSTER_DIR/fs/proj/vision/library.txt
+    fake=$(fake_libraries libaccord.so libaccord.so.0 spank_accord.so)
+    run with_grant "$(usual)" LD_LIBRARY_PATH="$fake" srun --account=vision ls proj
+    assert_success
+    assert_output vision
+    run with_grant "$(usual)" LD_LIBRARY_PATH="$fake" sbatch --wait --account=vision --output="$out" --wrap='ls proj'
+    assert_success
+    assert_equal "$(cat "$out")" vision
 }
 
 @test "[C16] the view does not depend on what of the environment goes along" {

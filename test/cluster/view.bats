@@ -50,6 +50,27 @@ touch: cannot touch 'datasets/public/new': Read-only file system"
     assert_output --partial "$as_agreed"
 }
 
+@test "[C09] what a user's shell brings along runs as him alone and changes nothing" {
+    local job out=$CLUSTER_DIR/fs/proj/vision/spoof.txt uids=$CLUSTER_DIR/fs/proj/vision/loaded.txt
+    printf '%s\n' '#include <fcntl.h>' '#include <stdio.h>' '#include <unistd.h>' \
+        '__attribute__((constructor)) static void loaded(void) {' \
+        "    FILE *to = fopen(\"$uids\", \"a\"); if (to) { fprintf(to, \"%u %u\\n\", getuid(), geteuid()); fclose(to); } }" \
+        >"$BATS_TEST_TMPDIR/spoof.c"
+    cc -shared -fPIC -o "$BATS_TEST_TMPDIR/spoof.so" "$BATS_TEST_TMPDIR/spoof.c"
+    install -m 0755 "$BATS_TEST_TMPDIR/spoof.so" "$CLUSTER_DIR/fs/proj/vision/spoof.so"
+    install -m 0666 /dev/null "$uids"
+    for command in 'sbatch --wait' 'sbatch --wait --export=ALL,ACCORD_CONTRACT=speech/gpu,SPANK_ACCORD_GRANT=x'; do
+        # shellcheck disable=SC2086
+        as_user vision1 ACCORD_CONTRACT=speech/gpu ACCORD_CLASS=exempt ACCORD_DECISION=9-9 ACCORD_CONF=/dev/null \
+            SPANK_ACCORD_GRANT=forged SPANK_ACCORD_DECISION=9-9 SPANK_ACCORD_CONTRACT=speech/gpu SLURM_JOB_UID=0 \
+            LD_PRELOAD="$CLUSTER_DIR/fs/proj/vision/spoof.so" \
+            $command --gpus=1 --time=5 --output="$out" --wrap="echo \$ACCORD_CONTRACT \$ACCORD_CLASS; { $look; } 2>&1"
+        assert_equal "$(cat "$out")" "vision/gpu guaranteed
+$as_agreed"
+    done
+    assert_equal "$(sort -u "$uids")" "$(id -u vision1) $(id -u vision1)"
+}
+
 @test "a job's environment names its contract and the decision that its record names" {
     run --separate-stderr as_user vision1 srun --gpus=1 --time=5 sh -c \
         'echo $ACCORD_CONTRACT $ACCORD_CLASS; scontrol show job $SLURM_JOB_ID | grep -c "decision=$ACCORD_DECISION "'
