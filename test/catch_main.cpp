@@ -4,6 +4,7 @@
 
 #define CATCH_CONFIG_RUNNER
 #include "catch.hpp"
+#include "root.hpp"
 
 #include <cstdlib>
 #include <iostream>
@@ -27,8 +28,9 @@ public:
         ++cases_;
         if (wanted_) {
             std::cout << (stats.totals.testCases.failed == 0 ? "ok " : "not ok ") << cases_ << " - " << name_of(stats)
-                      << std::endl;
+                      << (skip_reason().empty() ? "" : " # SKIP " + skip_reason()) << std::endl;
         }
+        skip_reason().clear();
     }
 
     void testRunEnded(const Catch::TestRunStats&) override {

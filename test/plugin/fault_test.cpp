@@ -14,6 +14,7 @@
 #include <SQLiteCpp/SQLiteCpp.h>
 
 #include "catch.hpp"
+#include "fuse_mount.hpp"
 #include "name_service.hpp"
 #include "root.hpp"
 #include "site.hpp"
@@ -192,6 +193,27 @@ TEST_CASE("a locked contracts.db leaves the last policy in force, for users with
     }
     site.apply("vision-lab", vision1, 0, [](Contract& contract) { contract.capacity["a100"].borrow_limit = 0; });
     CHECK(wait_for([&] { return submit(plugin, vision1).message.ends_with("[impossible]"); }));
+}
+
+TEST_CASE("a store on a network file system is no policy, and is named with what to change", "[E03]") {
+    if (!is_root()) return;
+    const Site site;
+    site.apply("vision-lab", vision1, 8);
+    const FuseMount mount(site.file("remote"));
+    const std::string good = read_text(site.config_path());
+    std::string bad = good;
+    const std::string local = std::filesystem::path(site.config_path()).parent_path();
+    bad.replace(bad.find(local), local.size(), site.file("remote"));
+    write_text(site.config_path(), bad);
+    const OpenPlugin plugin(site.config_path());
+    const HookAnswer answer = submit(plugin, vision1);
+    CHECK(answer.code == ESLURM_DISABLED);
+    CHECK(is_unavailable(answer));
+    CHECK(answer.message.find(site.file("remote")) != std::string::npos);
+    CHECK(answer.message.find("fuse") != std::string::npos);
+    CHECK(is_admitted(submit(plugin, vision1, "gres:gpu:1", "cpu")));
+    write_text(site.config_path(), good);
+    CHECK(wait_for([&] { return is_guaranteed(submit(plugin, vision1)); }));
 }
 
 TEST_CASE("a contract that changes is in force without a reconfigure") {
