@@ -175,6 +175,28 @@ modification|guaranteed"
     guaranteed_at_most vision/gpu 8
 }
 
+@test "an accordd that hangs in the middle of a burst costs no guarantee and no decision" {
+    local i pid running
+    running=$(vision 2)
+    wait_state "$running" RUNNING
+    wait_for 15 claims_are vision guaranteed 2
+    pid=$(accordd_pid)
+    for i in 1 2 3 4 5 6 7 8; do
+        if [ "$i" = 3 ]; then kill -STOP "$pid"; fi
+        if [ "$i" = 5 ]; then scancel "$running"; fi
+        vision 1 & vision 2 &
+        wait $!
+    done
+    assert_equal "$(ps --no-headers -o state= --pid "$pid")" T
+    wait_for 30 last_decision_is_stored
+    kill -CONT "$pid"
+    wait_for 30 all_accounted_for "$(last_decision)"
+    wait_for 30 claims_are vision guaranteed 8
+    wait_for 15 loaded_through "$(last_decision)"
+    guaranteed_at_most vision/gpu 8
+}
+last_decision_is_stored() { [ "$(last_decision)" -ge $((decisions_before + 17)) ]; }
+
 @test "promotions during a burst of submissions never exceed a guarantee" {
     local i running=()
     speech 4; speech 4
