@@ -230,7 +230,8 @@ last_decision_is_stored() { [ "$(last_decision)" -ge $((decisions_before + 17)) 
         "$(record decisions "SELECT count(DISTINCT id) FROM decision")"
 }
 
-@test "A35 a requeued job of four GPUs claims four, however often" {
+# bats test_tags=A35
+@test "a requeued job of four GPUs claims four, however often" {
     local job i
     job=$(vision 4)
     for i in 0 1 2; do
@@ -283,7 +284,8 @@ reclaimed_for() {
     [ "$(record usage "SELECT ended, beneficiary_job FROM usage_interval WHERE job_id = $1 AND restart = 0")" = "preempted|$2" ]
 }
 
-@test "E06 no decision is lost while others keep the database locked" {
+# bats test_tags=E06
+@test "no decision is lost while others keep the database locked" {
     local last
     coproc LOCK { sqlite3 "$CLUSTER_DIR/accord/decisions.db"; }
     echo "BEGIN EXCLUSIVE; SELECT 'locked';" >&"${LOCK[1]}"
@@ -301,7 +303,8 @@ reclaimed_for() {
     wait_for 15 claims_are vision guaranteed 8
 }
 
-@test "E06 no use and no action is lost while others keep their database locked" {
+# bats test_tags=E06
+@test "no use and no action is lost while others keep their database locked" {
     local first third blocker
     blocker=$(speech 4 --nodelist=n3)
     first=$(vision 4); vision 4

@@ -152,7 +152,8 @@ vision'
     assert_line --regexp 'NoNewPrivs:.*0'
 }
 
-@test "[C07] a task on a node that has no verdict of its job is refused" {
+# bats test_tags=C07
+@test "a task on a node that has no verdict of its job is refused" {
     local job
     job=$(running_job "$(granted)")
     rm "/run/accord/$(cluster)/n1/$job.0/verdict"
@@ -166,7 +167,8 @@ vision'
     wait_for 30 nodes_idle
 }
 
-@test "[C07] another start's verdict is not taken" {
+# bats test_tags=C07
+@test "another start's verdict is not taken" {
     local job
     job=$(running_job "$(granted)")
     cp -a "/run/accord/$(cluster)/n1/$job.0" "/run/accord/$(cluster)/n1/$job.1"
@@ -181,7 +183,8 @@ vision'
 # what_doctor_finds NODE-CONTROL: its state on this host as a compute node.
 what_doctor_finds() { accord doctor --node --json | jq --raw-output ".[] | select(.control == \"$1\") | .state"; }
 
-@test "[C07] a node whose plugstack.conf lacks the plugin, or makes it optional, is found by doctor" {
+# bats test_tags=C07
+@test "a node whose plugstack.conf lacks the plugin, or makes it optional, is found by doctor" {
     local file=$CLUSTER_DIR/plugstack.conf
     cp "$file" "$file.first"
     assert_equal "$(what_doctor_finds plugstack.conf) $(what_doctor_finds 'plugstack.conf required')" 'ok ok'

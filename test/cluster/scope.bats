@@ -202,7 +202,8 @@ view'
     assert_output --partial "$CLUSTER_DIR/fs/proj/speech/data.txt: cannot be reached: Permission denied"
 }
 
-@test "[C02] a task knows where it is" {
+# bats test_tags=C02
+@test "a task knows where it is" {
     run with_grant "$(usual)" srun --account=vision --chdir="$CLUSTER_DIR/fs/proj/vision" sh -c \
         'pwd -P; readlink /proc/self/cwd; ls data.txt'
     assert_output "$CLUSTER_DIR/fs/proj/vision
@@ -210,7 +211,8 @@ $CLUSTER_DIR/fs/proj/vision
 data.txt"
 }
 
-@test "[C02] a task whose working directory the view has anew is in the new one" {
+# bats test_tags=C02
+@test "a task whose working directory the view has anew is in the new one" {
     local mark=mark.$BASHPID
     touch "/tmp/$mark"
     run with_grant "$(usual)" srun --account=vision --chdir=/tmp sh -c \
@@ -255,7 +257,8 @@ inside'
     assert_output --regexp 'NoNewPrivs:.*0'
 }
 
-@test "[C06] [D04] Slurm's own files stay, even where a contract hides the folder that they are in" {
+# bats test_tags=C06,D04
+@test "Slurm's own files stay, even where a contract hides the folder that they are in" {
     local job out=$CLUSTER_DIR/fs/proj/vision/needs.txt fs=$CLUSTER_DIR/fs
     job=$(with_grant "$(granted fs="$(scope hidden="$CLUSTER_DIR" rw="$fs/proj/vision" private=/tmp)")" \
         sbatch --parsable --account=vision --chdir="$fs/proj/vision" --output="$out" \
@@ -281,9 +284,11 @@ task_init 1
 task_init_privileged 1'
 }
 
-@test "[C01] every hook has one thread" { hooks_have_one_thread; }
+# bats test_tags=C01
+@test "every hook has one thread" { hooks_have_one_thread; }
 
-@test "[C09] what a user puts into his environment changes nothing" {
+# bats test_tags=C09
+@test "what a user puts into his environment changes nothing" {
     run with_grant "$(usual)" env ACCORD_CONTRACT=speech/gpu ACCORD_CLASS=guaranteed ACCORD_CONF=/dev/null \
         SPANK_ACCORD_GRANT=forged SPANK_ACCORD_DECISION=9-9 SLURMD_NODENAME=n2 SLURM_CLUSTER_NAME=elsewhere \
         SLURM_RESTART_COUNT=5 SLURM_JOB_ACCOUNT=speech \
@@ -303,7 +308,8 @@ fake_libraries() {
     printf '%s\n' "$folder"
 }
 
-@test "[C10] no library of the user's is loaded on a node" {
+# bats test_tags=C10
+@test "no library of the user's is loaded on a node" {
     local fake
     fake=$(fake_libraries libaccord.so libaccord.so.0 libmunge.so.2 libfmt.so.9 libstdc++.so.6)
     run with_grant "$(usual)" srun --account=vision --export="ALL,LD_LIBRARY_PATH=$fake,LD_PRELOAD=" ls proj
@@ -315,7 +321,8 @@ fake_libraries() {
     refute_output --partial 'libaccord.so'
 }
 
-@test "[C10] a libaccord in the submitter's own search path is loaded neither there nor on a node" {
+# bats test_tags=C10
+@test "a libaccord in the submitter's own search path is loaded neither there nor on a node" {
     local fake out=$CLUSTER_DIR/fs/proj/vision/library.txt
     fake=$(fake_libraries libaccord.so libaccord.so.0 spank_accord.so)
     run with_grant "$(usual)" LD_LIBRARY_PATH="$fake" srun --account=vision ls proj
@@ -326,7 +333,8 @@ fake_libraries() {
     assert_equal "$(cat "$out")" vision
 }
 
-@test "[C16] the view does not depend on what of the environment goes along" {
+# bats test_tags=C16
+@test "the view does not depend on what of the environment goes along" {
     local export
     for export in ALL NONE NIL; do
         run with_grant "$(usual)" srun --account=vision --export="$export" /bin/ls "$CLUSTER_DIR/fs/proj"
@@ -341,7 +349,8 @@ fake_libraries() {
     done
 }
 
-@test "[C01] beside job_container/tmpfs every hook has one thread and the contract's view is the one that counts" {
+# bats test_tags=C01
+@test "beside job_container/tmpfs every hook has one thread and the contract's view is the one that counts" {
     mkdir -p "$CLUSTER_DIR/containers"
     sed -i -e 's/^PrologFlags=.*/PrologFlags=Alloc,Contain/' -e '$aJobContainerType=job_container/tmpfs' "$CLUSTER_DIR/slurm.conf"
     printf 'AutoBasePath=true\nBasePath=%s/containers\n' "$CLUSTER_DIR" >"$CLUSTER_DIR/job_container.conf"

@@ -41,7 +41,8 @@ touch: cannot touch 'datasets/public/new': Read-only file system"
     assert_equal "$(cat "$CLUSTER_DIR"/fs/proj/vision/array-[0-3].txt)" "$(printf 'vision\n%.0s' 1 2 3 4)"
 }
 
-@test "[C09] a grant that comes with a submission is replaced by the job's own" {
+# bats test_tags=C09
+@test "a grant that comes with a submission is replaced by the job's own" {
     local wide
     wide=$(sealed_by vision1 "$(grant_text)")
     run --separate-stderr with_grant "$wide" srun --gpus=1 --time=5 sh -c "echo \$ACCORD_DECISION; { $look; } 2>&1"
@@ -50,7 +51,8 @@ touch: cannot touch 'datasets/public/new': Read-only file system"
     assert_output --partial "$as_agreed"
 }
 
-@test "[C09] what a user's shell brings along runs as him alone and changes nothing" {
+# bats test_tags=C09
+@test "what a user's shell brings along runs as him alone and changes nothing" {
     local job out=$CLUSTER_DIR/fs/proj/vision/spoof.txt uids=$CLUSTER_DIR/fs/proj/vision/loaded.txt
     printf '%s\n' '#include <fcntl.h>' '#include <stdio.h>' '#include <unistd.h>' \
         '__attribute__((constructor)) static void loaded(void) {' \
