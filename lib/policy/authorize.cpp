@@ -141,6 +141,12 @@ Objection env_too_large(const Application& application) {
                        application.request.spank_env_bytes, most, "variables SPANK_*, options of SPANK plugins");
 }
 
+/// Slurm takes all nodes of the list, however few the request asks for otherwise.
+Objection node_list(const Application& application) {
+    if (!application.request.node_list_malformed) return {};
+    return "the nodes of --nodelist cannot be read: correct them";
+}
+
 struct Rung {
     Reason reason;
     Objection (*objection)(const Application&);
@@ -157,6 +163,7 @@ constexpr Rung ladder[] = {
     {Reason::gpus_per_job, gpus_per_job},
     {Reason::scope_path, scope_path},
     {Reason::env_too_large, env_too_large},
+    {Reason::impossible, node_list},
 };
 
 /// R2.

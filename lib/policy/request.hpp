@@ -47,6 +47,7 @@ struct JobRequest {
     GpuAsk gpus;
     std::optional<ArraySpec> array;
     bool array_malformed = false;
+    bool node_list_malformed = false;  ///< the nodes of --nodelist could not be counted
     std::optional<std::int64_t> time_limit_min;
     bool requeueable = true;
     bool held = false;  ///< the user asked for a hold

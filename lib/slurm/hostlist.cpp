@@ -16,6 +16,9 @@ std::optional<std::int64_t> number_in(std::string_view text) {
     return value;
 }
 
+/// hostlist_create's own separators (src/common/hostlist.c), all of them alike.
+constexpr std::string_view separators = ", \t\n";
+
 /// Takes what stands before the next `separator`, and the separator.
 std::string_view take_until(std::string_view& text, char separator) {
     const auto at = text.find(separator);
@@ -54,13 +57,13 @@ std::optional<std::int64_t> count_name(std::string_view name) {
     return hosts;
 }
 
-/// Where the first name of the list ends: at a comma outside of brackets.
+/// Where the first name of the list ends: at a separator outside of brackets.
 std::size_t name_end(std::string_view list) {
     bool in_brackets = false;
     for (std::size_t i = 0; i < list.size(); ++i) {
         if (list[i] == '[') in_brackets = true;
         if (list[i] == ']') in_brackets = false;
-        if (list[i] == ',' && !in_brackets) return i;
+        if (!in_brackets && separators.find(list[i]) != std::string_view::npos) return i;
     }
     return list.size();
 }

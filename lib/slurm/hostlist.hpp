@@ -8,8 +8,9 @@
 
 namespace accord {
 
-/// Counts the hosts of "n[1-4,07],login1" without naming one. Repeated hosts count as often as they are named. Nothing
-/// for a list that Slurm would not take, and for a file name.
+/// Counts the hosts of "n[1-4,07],login1" without naming one, with commas or blanks between them. Repeated hosts count as
+/// often as they are named. Nothing for a list that Slurm would not take, one of more than a million hosts, and a file's
+/// name.
 [[nodiscard]] std::optional<std::int64_t> count_hosts(std::string_view list);
 
 }  // namespace accord

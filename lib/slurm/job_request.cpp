@@ -86,6 +86,7 @@ JobRequest job_request(const job_desc_msg_t& desc, bool requeue_default) {
         request.array = parse_array(*array);
         request.array_malformed = !request.array;
     }
+    request.node_list_malformed = words_of(desc.req_nodes) && !request.gpus.required_nodes;
     request.time_limit_min = minutes_of(desc.time_limit);
     request.requeueable = desc.requeue == NO_VAL16 ? requeue_default : desc.requeue != 0;
     request.held = desc.priority == 0;

@@ -126,6 +126,7 @@ std::string inputs_of(const JobRequest& request, const ContractClaims& claims) {
     inputs.set("type", std::string(to_string(request.type)));
     add_array(inputs, request.array);
     inputs.set("array_malformed", request.array_malformed);
+    inputs.set("node_list_malformed", request.node_list_malformed);
     add_ask(inputs, request.gpus);
     inputs.set("time_limit_min", request.time_limit_min);
     inputs.set("requeue", request.requeueable);

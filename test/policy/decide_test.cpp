@@ -288,6 +288,8 @@ TEST_CASE("each rung of the ladder says what is wrong, the limit, what to change
              {Reason::env_too_large, [](World&, Contract&, JobRequest& request) { request.spank_env_bytes = 204'800; },
               "accord: the job's SPANK environment has 204800 bytes, and 65536 are the most: unset what sets it "
               "(variables SPANK_*, options of SPANK plugins) [env_too_large]"},
+             {Reason::impossible, [](World&, Contract&, JobRequest& request) { request.node_list_malformed = true; },
+              "accord: the nodes of --nodelist cannot be read: correct them [impossible]"},
              {Reason::impossible,
               [](World&, Contract&, JobRequest& request) { request.gpus.tres_per_job = "gres:gpu:17"; },
               "accord: asks for 17 a100, and partition gpu has 16: ask for fewer, or ask gpu-ops [impossible]"},

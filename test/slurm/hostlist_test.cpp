@@ -16,6 +16,13 @@ TEST_CASE("hosts are counted through ranges and brackets") {
     CHECK(count_hosts(",n1,") == 1);
 }
 
+TEST_CASE("blanks part hosts as commas do") {
+    CHECK(count_hosts("n1 n2 n3") == 3);
+    CHECK(count_hosts("n1\tn[2-3]\nn4, n5") == 5);
+    CHECK(count_hosts(" n1 ") == 1);
+    CHECK_FALSE(count_hosts(" \t"));
+}
+
 TEST_CASE("what is no host list has no count") {
     for (const char* text : {"", ",", "n[1-", "n1-4]", "n[]", "n[a]", "n[4-1]", "n[1-]", "n[-4]", "n[1-99999999999]",
                              "r[1-1000]n[1-1000]x[1-1000]", "./hosts"}) {

@@ -197,6 +197,18 @@ TEST_CASE("an array is read, and one that cannot be is told") {
     CHECK(request.array_malformed);
 }
 
+TEST_CASE("required nodes are counted, and a list that cannot be is told") {
+    SlurmStrings text;
+    job_desc_msg_t desc = untouched();
+    desc.req_nodes = text("n1 n[2-3]");
+    CHECK(read(desc).gpus.required_nodes == 3);
+    CHECK_FALSE(read(desc).node_list_malformed);
+    desc.req_nodes = text("n[1-4]n[1-4]n[1-4]n[1-4]n[1-4]n[1-4]n[1-4]n[1-4]n[1-4]n[1-4]n[1-4]");
+    CHECK(read(desc).node_list_malformed);
+    desc.req_nodes = text("");
+    CHECK_FALSE(read(desc).node_list_malformed);
+}
+
 TEST_CASE("no limit on time is above every limit, no time is none") {
     job_desc_msg_t desc = untouched();
     desc.time_limit = 60;
