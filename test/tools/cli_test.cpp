@@ -243,6 +243,23 @@ TEST_CASE("count-gpus tells the interval and how it came about") {
     CHECK(site.run("count-gpus --gpus=1 -p cpu").code == 2);
 }
 
+TEST_CASE("wrong usage is told in one line that says what is wrong") {
+    const Site site;
+    const auto wrong = [&](const std::string& arguments) {
+        const auto answer = site.run(arguments);
+        CHECK(answer.code == 2);
+        return answer.out;
+    };
+    CHECK(wrong("stauts") == "accord: stauts: no such subcommand or option (see --help)\n");
+    CHECK(wrong("audit vrify") == "accord: vrify: no such subcommand or option (see --help)\n");
+    CHECK(wrong("") == "accord: A subcommand is required\n");
+    CHECK(wrong("why").starts_with("accord: JOBID is required"));
+    CHECK(wrong("why 0").starts_with("accord: 0: expected a job's number"));
+    CHECK(wrong("why \"$(printf '1\\n\\0332')\"").starts_with("accord: 1??2: expected a job's number"));
+    CHECK(wrong("audit verify --head ''").starts_with("accord: cannot read the heads"));
+    CHECK(wrong("count-gpus --ntasks=0") == "accord: --ntasks: 0: expected a whole number of 1 or more\n");
+}
+
 TEST_CASE("who may not read the store is told whom to ask") {
     if (!is_root()) return;
     const Site site;

@@ -16,7 +16,7 @@ namespace accord {
 namespace {
 
 struct Options {
-    std::string head;
+    std::optional<std::string> head;
     bool json = false;
 };
 
@@ -44,8 +44,8 @@ void print_reports(const std::vector<ChainReport>& reports, bool json) {
 
 int verify(const Options& options) {
     std::vector<ChainHead> heads;
-    if (!options.head.empty()) {
-        auto read = heads_from(options.head);
+    if (options.head) {
+        auto read = heads_from(*options.head);
         if (!read) {
             complain(read.error());
             return wrong_usage;

@@ -35,7 +35,7 @@ std::optional<JobName> job_name_from(const std::string& text) {
     JobName name;
     const char* end = text.data() + text.size();
     auto read = std::from_chars(text.data(), end, name.job_id);
-    if (read.ec != std::errc{}) return {};
+    if (read.ec != std::errc{} || name.job_id == 0) return {};
     if (read.ptr == end) return name;
     if (*read.ptr != '_') return {};
     read = std::from_chars(read.ptr + 1, end, name.task.emplace());

@@ -122,7 +122,9 @@ void add_count_options(CLI::App& command, CountOptions& options) {
         command.add_option(names, to, what)->take_last();
     };
     const auto count = [&](const char* names, std::optional<std::int64_t>& to, const char* what) {
-        command.add_option(names, to, what)->take_last()->check(CLI::PositiveNumber);
+        command.add_option(names, to, what)->take_last()->check([](const std::string& value) {
+            return number(value).value_or(0) >= 1 ? std::string() : value + ": expected a whole number of 1 or more";
+        });
     };
     text("-G,--gpus", options.gpus, "GPUs of the job: [TYPE:]NUMBER");
     text("--gpus-per-node", options.gpus_per_node, "On each node");

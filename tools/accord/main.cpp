@@ -27,7 +27,10 @@ int run(int argc, char** argv) {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
         if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
-        complain(error.what());
+        // A misspelt subcommand is left over where one is missing.
+        const auto left = app.remaining(true);
+        const bool misspelt = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::RequiredError) && !left.empty();
+        complain(misspelt ? left.front() + ": no such subcommand or option (see --help)" : error.what());
         return wrong_usage;
     }
     return chosen();
