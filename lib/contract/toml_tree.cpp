@@ -21,6 +21,7 @@ struct ParserFault : std::logic_error {
 #define TOML_HEADER_ONLY 1
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
+#define TOML_MAX_NESTED_VALUES 32
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wterminate"  // where toml++ promises not to throw, its own check would have ended us too
 #include <toml++/impl/preprocessor.h>
@@ -205,17 +206,50 @@ bool breaks_parser(std::string_view text) {
     return false;
 }
 
-/// The first line with which the text breaks the parser.
+/// The first line with which the text breaks the parser, which reads it from its start.
 std::size_t breaking_line(std::string_view text) {
+    std::vector<std::size_t> ends;
+    for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n', end + 1)) ends.push_back(end + 1);
+    const auto sound = [&](std::size_t end) { return !breaks_parser(text.substr(0, end)); };
+    return static_cast<std::size_t>(std::partition_point(ends.begin(), ends.end(), sound) - ends.begin()) + 1;
+}
+
+/// Where the string at the start of `text`, in quotes of any kind, ends; all of it where it does not.
+std::size_t string_end(std::string_view text) {
+    const auto quotes = text.substr(0, text.size() >= 3 && text[1] == text[0] && text[2] == text[0] ? 3 : 1);
+    for (auto at = quotes.size(); at < text.size(); ++at) {
+        if (text[at] == '\\' && text[0] == '"') ++at;
+        else if (text.substr(at).starts_with(quotes)) return at + quotes.size();
+        else if (text[at] == '\n' && quotes.size() == 1) return at;
+    }
+    return text.size();
+}
+
+/// The line of the first key of more parts than any table here has levels: the parser nests a table for each part, and
+/// what walks tables would run out of stack. 0 where there is none.
+std::size_t line_of_deep_key(std::string_view text) {
+    constexpr int most_dots = 8;
     std::size_t line = 1;
-    for (auto end = text.find('\n'); end != std::string_view::npos; end = text.find('\n', end + 1), ++line)
-        if (breaks_parser(text.substr(0, end + 1))) break;
-    return line;
+    int dots = 0;
+    for (std::size_t at = 0; at < text.size();) {
+        const char c = text[at];
+        std::size_t end = at + 1;
+        if (c == '"' || c == '\'') end = at + string_end(text.substr(at));
+        else if (c == '#') end = std::min(text.find('\n', at), text.size());
+        else if (c == '.' && ++dots > most_dots) return line;
+        else if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos) dots = 0;
+        line += static_cast<std::size_t>(std::count(text.begin() + static_cast<std::ptrdiff_t>(at),
+                                                    text.begin() + static_cast<std::ptrdiff_t>(end), '\n'));
+        at = end;
+    }
+    return 0;
 }
 
 }  // namespace
 
 Result<TomlNode> parse_toml(std::string_view text, const std::string& path) try {
+    if (const auto line = line_of_deep_key(text); line != 0)
+        return fail("invalid", "a key has too many parts: no table here is so deep", fmt::format("{}:{}", path, line));
     const auto parsed = toml::parse(text, path);
     if (parsed) return convert_table(parsed.table(), Source(text));
     const auto& error = parsed.error();

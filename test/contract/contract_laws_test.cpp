@@ -107,6 +107,27 @@ TEST_CASE("a key that begins with what no key begins with is an error on its lin
     }
 }
 
+TEST_CASE("keys and values nested out of all reason are an error on their line, not the end of the process") {
+    std::string key = "a", lists = "a = ";
+    for (int i = 0; i < 50'000; ++i) key += ".a", lists += "[";
+    for (const auto& text : {key + " = 1\n", "[" + key + "]\n", "a = { " + key + " = 1 }\n", lists + "\n"}) {
+        const auto tree = parse_toml("# ok\n" + text, "x.toml");
+        REQUIRE_FALSE(tree);
+        CHECK(tree.error().where == "x.toml:2");
+    }
+    const auto tree = parse_toml("# ............\na = \"1.2.3.4.5.6.7.8.9.10\"\nb = \"\"\"\n..........\n\\\"\"\"\"\nc.d = 1.5\n", "x.toml");
+    REQUIRE(tree);
+    CHECK(tree->entries.size() == 3);
+}
+
+TEST_CASE("the first line that breaks the parser is found in a long text") {
+    std::string text;
+    for (int i = 0; i < 20'000; ++i) text += "# a line\n";
+    const auto tree = parse_toml(text + "[\u00e9]\n" + text, "x.toml");
+    REQUIRE_FALSE(tree);
+    CHECK(tree.error().where == "x.toml:20001");
+}
+
 TEST_CASE("a text differs from itself in no key") {
     CHECK(rc::check("no difference", [](const std::string& text) { RC_ASSERT(changed_values(text, text).empty()); }));
 }
