@@ -159,11 +159,13 @@ Result<void> NodeState::remove_start(const std::string& start) {
     const std::string view = fmt::format("{}/{}/{}", path_of(place_), start, view_file);
     while (umount2(view.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW) == 0) {}
     const auto is_alive = [&](const std::string& other) { return has(other); };
+    Result<void> all;
     if (const auto paths = read_record(folder->get(), private_file)) {
         for (const std::string& path : lines_of(*paths))
             if (auto removed = remove_private_dirs(path, {place_.cluster, place_.node, start}, is_alive); !removed)
-                return removed;
+                all = removed;
     }
+    if (!all) return all;  // the record stays, so that the next epilog or prolog knows what is left
     return remove_tree(folder_.get(), start);
 }
 

@@ -61,6 +61,7 @@ Result<Fd> make_private_dir(int place, const PrivateOwner& owner, const User& us
 Result<void> remove_private_dirs(const std::string& path, const PrivateOwner& owner,
                                  const std::function<bool(const std::string& start)>& is_alive) {
     const Fd place(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!place && (errno == ENOENT || errno == ENOTDIR)) return {};  // the job was refused for it, or it went with all in it
     if (!place) return fail_errno(fmt::format("{}: cannot be opened", path));
     const auto names = names_in(place.get());
     if (!names) return tl::unexpected(names.error());

@@ -26,7 +26,7 @@ struct PrivateOwner {
 [[nodiscard]] Result<Fd> make_private_dir(int place, const PrivateOwner& owner, const User& user);
 
 /// Removes from `path` the owner's folder, and those that a crash left of the node's other starts: all for which
-/// `is_alive(start)` is false.
+/// `is_alive(start)` is false. A `path` that is not there holds none.
 [[nodiscard]] Result<void> remove_private_dirs(const std::string& path, const PrivateOwner& owner,
                                                const std::function<bool(const std::string& start)>& is_alive);
 

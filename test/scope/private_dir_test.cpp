@@ -114,3 +114,18 @@ TEST_CASE("A removed job takes its private folders with it") {
     REQUIRE(state->remove(42).has_value());
     CHECK_FALSE(disk.has(own_name));
 }
+
+TEST_CASE("A private folder that is not there keeps nothing else of a job") {
+    if (!is_root()) return;
+    const Disk disk;
+    const Sandbox box;
+    auto state = NodeState::open({box.path("run"), "demo", "n1"});
+    REQUIRE(state.has_value());
+    const auto folder = state->make({42, 0});
+    REQUIRE(folder.has_value());
+    REQUIRE(record_private_dirs(folder->get(), {disk.path() + "/gone", disk.path()}).has_value());
+    REQUIRE(make_private_dir(disk.open_place().get(), owner, somebody).has_value());
+    REQUIRE(state->remove(42).has_value());
+    CHECK_FALSE(disk.has(own_name));
+    CHECK_FALSE(std::filesystem::exists(box.path("run") + "/demo/n1/42.0"));
+}
