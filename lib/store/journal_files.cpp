@@ -30,11 +30,12 @@ std::optional<std::uint64_t> first_in_name(std::string_view name, std::string_vi
 Result<std::vector<JournalFile>> journal_files(const std::string& dir, std::uint32_t controller) {
     const std::string prefix = fmt::format("{}-", controller);
     std::vector<JournalFile> files;
-    std::error_code error;
+    std::error_code error, unknown_kind;
     std::filesystem::directory_iterator entry(dir, error);
-    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error))
-        if (const auto first = first_in_name(entry->path().filename().native(), prefix))
-            files.push_back({entry->path().native(), *first});
+    for (; !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
+        const auto first = first_in_name(entry->path().filename().native(), prefix);
+        if (first && entry->is_regular_file(unknown_kind)) files.push_back({entry->path().native(), *first});
+    }
     if (error && error != std::errc::no_such_file_or_directory)
         return fail("io", fmt::format("{}: cannot list the journal: {}", dir, error.message()));
     std::sort(files.begin(), files.end(), [](const JournalFile& a, const JournalFile& b) {

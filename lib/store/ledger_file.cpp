@@ -18,6 +18,7 @@
 #include "store/json_cursor.hpp"
 #include "store/json_text.hpp"
 #include "sys/fd.hpp"
+#include "sys/filesystem.hpp"
 
 namespace accord {
 namespace {
@@ -185,15 +186,21 @@ void read_base(JsonCursor& cursor, LedgerBase& base) {
     cursor.require(cursor.rest().empty());
 }
 
+/// A ledger of a hundred thousand claims has some megabytes.
+constexpr off_t largest_file = off_t{1} << 30;
+
 tl::unexpected<Error> io_error(const std::string& path, const char* verb) {
     return fail("io", fmt::format("{}: cannot {}: {}", path, verb, std::strerror(errno)));
 }
 
 Result<std::string> read_file(const std::string& path) {
+    if (const auto regular = require_regular_or_absent(path); !regular) return tl::unexpected(regular.error());
     const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (!fd) return io_error(path, "open");
     struct stat status {};
     if (::fstat(fd.get(), &status) != 0) return io_error(path, "stat");
+    if (status.st_size > largest_file)
+        return fail("invalid", fmt::format("{}: cannot read: {} bytes are no ledger's size", path, status.st_size));
     std::string text(static_cast<std::size_t>(status.st_size), '\0');
     std::size_t have = 0;
     while (have < text.size()) {

@@ -84,6 +84,7 @@ Result<SQLite::Database> open_writer(const std::string& path, const DbSchema& sc
 
 Result<SQLite::Database> open_database(const std::string& path, DbOpen how, const DbSchema& schema) {
     if (const auto local = require_local_filesystem(folder_of(path)); !local) return tl::unexpected(local.error());
+    if (const auto regular = require_regular_or_absent(path); !regular) return tl::unexpected(regular.error());
     if (how == DbOpen::read_write) return open_writer(path, schema);
     return database_guard(path, [&]() -> Result<SQLite::Database> {
         auto db = open_reader(path, schema);

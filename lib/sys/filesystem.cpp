@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "sys/filesystem.hpp"
 
+#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <array>
@@ -52,6 +53,16 @@ Result<void> require_local_filesystem(const std::string& path) {
                 fmt::format("{}: cannot keep databases here: it lies on {}, where locks between processes do not hold; "
                             "set [store] dir to a local disk",
                             path, *kind));
+}
+
+Result<void> require_regular_or_absent(const std::string& path) {
+    struct stat found {};
+    if (::stat(path.c_str(), &found) != 0) {
+        if (errno == ENOENT) return {};
+        return fail("io", fmt::format("{}: cannot look at it: {}", path, std::strerror(errno)));
+    }
+    if (S_ISREG(found.st_mode)) return {};
+    return fail("io", fmt::format("{}: cannot use it: it is not a regular file", path));
 }
 
 }  // namespace accord

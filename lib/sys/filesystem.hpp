@@ -18,4 +18,7 @@ namespace accord {
 /// Fails ("network_filesystem", naming `path` and the kind) when `path` lies on one.
 [[nodiscard]] Result<void> require_local_filesystem(const std::string& path);
 
+/// Fails ("io") when `path` is there and is no regular file: opening a pipe waits for whoever writes to it.
+[[nodiscard]] Result<void> require_regular_or_absent(const std::string& path);
+
 }  // namespace accord

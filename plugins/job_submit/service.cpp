@@ -58,7 +58,11 @@ Service::Service(std::string config_path)
       base_(std::make_shared<const LedgerBase>()) {
     if (!host_.doubt().empty()) log_error(host_.doubt());
     if (!records_) log_error(records_.error().what);
-    look(true);
+    try {
+        look(true);
+    } catch (const std::exception& exception) {
+        complaints_.raise("the plugin's thread", exception.what());
+    }
     const SignalsBlocked blocked;
     thread_ = std::thread([this] { run(); });
 }

@@ -146,6 +146,20 @@ TEST_CASE("a missing ledger says so") {
     CHECK(read.error().what == (dir / "ledger") + ": cannot open: No such file or directory");
 }
 
+TEST_CASE("what is no ledger by its kind or size is refused unread") {
+    const TempDir dir;
+    REQUIRE(::mkfifo((dir / "pipe").c_str(), 0600) == 0);
+    const auto pipe = read_ledger(dir / "pipe");
+    REQUIRE_FALSE(pipe);
+    CHECK(pipe.error().what == (dir / "pipe") + ": cannot use it: it is not a regular file");
+
+    write_text(dir / "vast", "");
+    std::filesystem::resize_file(dir / "vast", std::uintmax_t{1} << 40);
+    const auto vast = read_ledger(dir / "vast");
+    REQUIRE_FALSE(vast);
+    CHECK(vast.error().what == (dir / "vast") + ": cannot read: 1099511627776 bytes are no ledger's size");
+}
+
 TEST_CASE("a ledger that cannot be written leaves the old one") {
     const TempDir dir;
     const std::string path = dir / "ledger";

@@ -103,6 +103,20 @@ TEST_CASE("a reader says that the file is missing, empty or damaged") {
     }
 }
 
+TEST_CASE("what is no file is refused at once, by reader and writer") {
+    const TempDir dir;
+    const auto pipe = dir / "pipe.db", folder = dir / "folder.db";
+    REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+    REQUIRE(::mkdir(folder.c_str(), 0700) == 0);
+    for (const auto& path : {pipe, folder}) {
+        for (const auto how : {DbOpen::read_only, DbOpen::read_write}) {
+            const auto refused = open_database(path, how, schema_of(second_release));
+            REQUIRE_FALSE(refused);
+            CHECK(refused.error().what == path + ": cannot use it: it is not a regular file");
+        }
+    }
+}
+
 TEST_CASE("a transaction whose work fails leaves nothing") {
     const TempDir dir;
     const auto path = dir / "a.db";
