@@ -38,6 +38,7 @@ struct JobView {
     WorkloadType type = WorkloadType::batch;
     bool requeueable = true;
     std::optional<std::int64_t> time_limit_min;
+    std::string work_dir, std_out, std_err, std_in;  ///< as submitted; filled where a change is judged, not in lists
     GpuAsk gpus;
     GpuVector allocated;  ///< what it really holds, by type, while running or suspended
     /// The nodes that it holds or held last, as ranges (first, last) of slurmctld's node indices.

@@ -230,9 +230,13 @@ Objection object_to_asks(const Judgement& judgement) {
 Objection object_to_paths(const Judgement& judgement) {
     const auto* contract = judgement.contract();
     if (contract == nullptr) return {};
+    const auto& job = judgement.job;
     const auto& change = judgement.change();
-    const JobPaths paths{change.work_dir.value_or(""), change.std_out.value_or(""), change.std_err.value_or(""),
-                         change.std_in.value_or(""), false};
+    if (!change.names_path()) return {};
+    const bool script = job.type == WorkloadType::batch || job.type == WorkloadType::array;
+    // All of them: a working directory moves the others where they are relative to it.
+    const JobPaths paths{change.work_dir.value_or(job.work_dir), change.std_out.value_or(job.std_out),
+                         change.std_err.value_or(job.std_err), change.std_in.value_or(job.std_in), script};
     const auto breach = scope_breach(contract->contract->filesystem, paths);
     if (!breach) return {};
     return rejected(judgement, Reason::scope_path,
@@ -275,8 +279,7 @@ std::optional<Decision> judge_arrival(const Judgement& judgement) {
 std::optional<Decision> judge_unreadable(const Policy& policy, const Modification& modification, std::int64_t now_s) {
     const auto& change = modification.change;
     const bool matters = change.priority != PriorityChange::none || change.partition || change.account ||
-                         change.admin_comment || change.work_dir || change.std_out || change.std_err || change.std_in ||
-                         !change.asks.empty();
+                         change.admin_comment || change.names_path() || !change.asks.empty();
     if (!matters) return std::nullopt;
     const bool action = change.admin_comment && action_in_comment(*change.admin_comment);
     const auto name = printable(modification.job_name);

@@ -27,6 +27,8 @@ struct Change {
     /// tasks, CPUs, memory, sharing, TimeLimit, ArrayTaskThrottle, Requeue. What asks for nothing (Comment, JobName,
     /// Nice, Dependency, StartTime, Features, ...) is not listed.
     std::vector<std::string> asks;
+
+    [[nodiscard]] bool names_path() const { return work_dir || std_out || std_err || std_in; }
 };
 
 struct Modification {

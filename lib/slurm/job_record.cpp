@@ -12,6 +12,7 @@
 
 #include "slurm/compat.hpp"
 #include "slurm/job_view.hpp"
+#include "slurm/values.hpp"
 
 namespace accord {
 namespace {
@@ -111,7 +112,13 @@ Result<JobView> JobRecordReader::read(void* job_record) const {
     const auto* const jobs = static_cast<const job_info_msg_t*>(data.get());
     if (jobs->record_count != 1 || jobs->job_array == nullptr)
         return fail("unavailable", "job record: cannot read: it is not one record");
-    return job_view(jobs->job_array[0]);
+    const slurm_job_info_t& info = jobs->job_array[0];
+    JobView view = job_view(info);
+    view.work_dir = text_of(info.work_dir);
+    view.std_out = text_of(info.std_out);
+    view.std_err = text_of(info.std_err);
+    view.std_in = text_of(info.std_in);
+    return view;
 }
 
 }  // namespace accord

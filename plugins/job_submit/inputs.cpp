@@ -104,6 +104,14 @@ void add_job(Inputs& inputs, const JobView& job) {
     add_ask(inputs, job.gpus);
 }
 
+template <typename Job>
+void add_paths(Inputs& inputs, const Job& job) {
+    inputs.set("work_dir", job.work_dir);
+    inputs.set("std_out", job.std_out);
+    inputs.set("std_err", job.std_err);
+    inputs.set("std_in", job.std_in);
+}
+
 void add_change(Inputs& inputs, const Change& change) {
     inputs.set("new_priority", std::string(to_string(change.priority)));
     inputs.set("new_partition", change.partition);
@@ -131,10 +139,7 @@ std::string inputs_of(const JobRequest& request, const ContractClaims& claims) {
     inputs.set("time_limit_min", request.time_limit_min);
     inputs.set("requeue", request.requeueable);
     inputs.set("held", request.held);
-    inputs.set("work_dir", request.work_dir);
-    inputs.set("std_out", request.std_out);
-    inputs.set("std_err", request.std_err);
-    inputs.set("std_in", request.std_in);
+    add_paths(inputs, request);
     inputs.set("login_env", request.login_env);
     if (request.spank_env_bytes != 0) inputs.object().value("spank_env_bytes", request.spank_env_bytes);
     add_claims(inputs, claims);
@@ -150,6 +155,7 @@ std::string inputs_of(const Modification& modification, const ContractClaims& cl
     inputs.set("operator", modification.by_operator);
     if (modification.job) add_job(inputs, *modification.job);
     add_change(inputs, modification.change);
+    if (modification.job && modification.change.names_path()) add_paths(inputs, *modification.job);
     add_claims(inputs, claims);
     inputs.end();
     return fmt::to_string(text);

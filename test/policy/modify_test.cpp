@@ -139,6 +139,29 @@ TEST_CASE("a path is changed only to one within the contract") {
     CHECK_FALSE(ask(world, borrowed_job(), {.std_out = "/proj/vision/out"}));
 }
 
+TEST_CASE("a changed path is judged with the job's others") {
+    auto world = with_queued_job();
+    auto contract = contract_for("vision-lab", 8, 4);
+    contract.filesystem.hidden = {"/proj"};
+    contract.filesystem.rw = {"/proj/vision"};
+    contract.filesystem.ro = {"/proj/data"};
+    world.contracts = {in_force(contract, {vision1})};
+    auto job = borrowed_job();
+    job.work_dir = "/proj/vision/a";
+    job.std_err = "../err";
+    const auto reason = [&](Change change) {
+        const auto decision = ask(world, job, std::move(change));
+        return decision ? decision->reason : Reason::none;
+    };
+    CHECK(reason({.std_out = "../../speech/out"}) == Reason::scope_path);
+    CHECK(reason({.std_out = "../out"}) == Reason::none);
+    CHECK(reason({.std_in = "../../../proj/speech/in"}) == Reason::scope_path);
+    CHECK(reason({.work_dir = "/proj/vision"}) == Reason::scope_path);
+    CHECK(reason({.work_dir = "/proj/data", .std_err = "/dev/null"}) == Reason::scope_path);
+    CHECK(reason({.work_dir = "/proj/vision/b"}) == Reason::none);
+    CHECK(reason({.priority = PriorityChange::hold}) == Reason::none);
+}
+
 TEST_CASE("ungoverned jobs are none of Accord's business until they enter a pool") {
     const auto world = with_queued_job();
     const auto job = listed(20, "debug", 4);
