@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "slurm/job_request.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -16,7 +17,8 @@ std::vector<std::string> partitions_of(const char* text) {
     std::string_view rest = text == nullptr ? std::string_view() : std::string_view(text);
     while (!rest.empty()) {
         const auto comma = rest.find(',');
-        if (comma != 0) names.emplace_back(rest.substr(0, comma));
+        const auto name = rest.substr(0, comma);
+        if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end()) names.emplace_back(name);
         rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
     }
     return names;

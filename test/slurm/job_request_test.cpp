@@ -164,6 +164,8 @@ TEST_CASE("account and partitions arrive as they were named", "[A28]") {
     CHECK(read(desc).partitions == std::vector<std::string>{"a100", "v100"});
     desc.partition = text(",gpu,,");
     CHECK(read(desc).partitions == std::vector<std::string>{"gpu"});
+    desc.partition = text("gpu,v100,gpu,,gpu");
+    CHECK(read(desc).partitions == std::vector<std::string>{"gpu", "v100"});
     desc.account = text("");
     CHECK_FALSE(read(desc).account);
 }
