@@ -3,6 +3,7 @@
 #include "policy/decide.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 
 #include <fmt/format.h>
@@ -134,6 +135,14 @@ Rewrite rewrite_for(const Submission& submission, const Application& application
     return rewrite;
 }
 
+/// What Slurm will have as the array's throttle; unset where it is too large for Slurm, which then takes another
+/// (_create_job_array, 22.05).
+std::optional<std::int64_t> throttle_of(const JobRequest& request, const Rewrite& rewrite) {
+    if (!request.array) return std::nullopt;
+    const auto limit = rewrite.array_limit.value_or(request.array->limit.value_or(0));
+    return limit <= std::numeric_limits<int>::max() ? std::optional(limit) : std::nullopt;
+}
+
 Decision refused_as_impossible(Decision decision, const Application& application, const ContractClaims& claims,
                                const std::string& type, bool may_borrow) {
     auto body = impossibility(application.terms(), application.pool, claims, type, decision.gpus.at(type), may_borrow);
@@ -163,6 +172,7 @@ Decision classified(Decision decision, const Submission& submission, const Appli
     decision.reason = classification.reason;
     decision.rewrite = rewrite_for(submission, application, classification, claims, input.ask);
     decision.rewrite.array_limit = limit;
+    decision.throttle = throttle_of(request, decision.rewrite);
     if (classification.cls == JobClass::queued && request.held) decision.user_hold = true;
     decision.message = admission({decision, terms, claims, input.ask, classification,
                                   request.requeueable && request.type != WorkloadType::interactive,

@@ -75,6 +75,9 @@ struct Decision {
     /// The owner's wish while the job is queued: true, leave it held when it is released; false, that wish is
     /// withdrawn.
     std::optional<bool> user_hold;
+    /// R7: the array's throttle that goes with this decision, 0 for none: as it was counted with, or as an operator has
+    /// set it. Unset: says nothing of a throttle.
+    std::optional<std::int64_t> throttle;
     std::string message;                  ///< the line for the researcher, with its "accord: " prefix
     Rewrite rewrite;
 

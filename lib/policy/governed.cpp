@@ -31,9 +31,14 @@ GpuIntervals gpus_of(const JobView& job, const PoolConfig& pool, const ClusterSh
     return gpus;
 }
 
-std::int64_t tasks_at_once(const JobView& job, const GpuVector& per_task, const PoolConfig& pool) {
+std::optional<std::int64_t> throttle_of(const JobView& job) {
+    return job.array_limit || !job.array ? job.array_limit : job.array->limit;
+}
+
+std::int64_t tasks_at_once(const JobView& job, std::optional<std::int64_t> throttle, const GpuVector& per_task,
+                           const PoolConfig& pool) {
     if (job.array_job_id == 0 || job.array_task_id) return 1;
-    if (job.array && job.array->tasks > 0) return job.array->concurrent();
+    if (job.array && job.array->tasks > 0) return std::min(job.array->tasks, throttle.value_or(job.array->tasks));
     Gpus most = 1;
     for (const auto& [type, gpus] : per_task)
         most = std::max(most, amount_of(pool.gpus, type) / std::max<Gpus>(gpus, 1));

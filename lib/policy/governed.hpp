@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "policy/config.hpp"
@@ -28,9 +29,13 @@ struct Place {
 /// R4 of a job's own request, per task for arrays, with types settled (R9). What it holds, where that is more, counts.
 [[nodiscard]] GpuIntervals gpus_of(const JobView& job, const PoolConfig& pool, const ClusterShape& shape);
 
-/// R7: tasks of this record that may run at once: of the pending rest of an array as many as its throttle allows, else
+/// R7: how many tasks of its array Slurm runs at once; none: all of them, or it is no array.
+[[nodiscard]] std::optional<std::int64_t> throttle_of(const JobView& job);
+
+/// R7: tasks of this record that may run at once: of the pending rest of an array as many as `throttle` allows, else
 /// one. A rest whose indices are not known may run as many as the pool holds.
-[[nodiscard]] std::int64_t tasks_at_once(const JobView& job, const GpuVector& per_task, const PoolConfig& pool);
+[[nodiscard]] std::int64_t tasks_at_once(const JobView& job, std::optional<std::int64_t> throttle,
+                                         const GpuVector& per_task, const PoolConfig& pool);
 
 [[nodiscard]] GpuVector times(GpuVector gpus, std::int64_t tasks);
 

@@ -18,6 +18,14 @@ JobClass class_of(const JobView& job, const Place& place, const std::optional<Jo
     return queued ? JobClass::queued : JobClass::borrowed;
 }
 
+/// The wider of the throttle in force and the one on record; none: all tasks at once.
+std::optional<std::int64_t> widest_throttle(const GovernedJob& governed) {
+    const auto in_force = throttle_of(*governed.job);
+    if (!governed.throttle_is_off()) return in_force;
+    const auto on_record = governed.facts->throttle.value();
+    return in_force && on_record != 0 ? std::optional(std::max(*in_force, on_record)) : std::nullopt;
+}
+
 /// The records of one array in one class, and how many of their tasks may run at once.
 struct ArrayPart {
     std::vector<GovernedJob*> holding, pending;  ///< single tasks
@@ -25,10 +33,6 @@ struct ArrayPart {
     std::int64_t rest_at_once = 0;
     std::int64_t limit = gpus_max;
 };
-
-std::optional<std::int64_t> throttle_of(const JobView& job) {
-    return job.array_limit || !job.array ? job.array_limit : job.array->limit;
-}
 
 /// Tasks that hold resources keep their claims; what the throttle leaves goes to pending ones, then to the rest.
 void share_claims(ArrayPart& part) {
@@ -52,20 +56,25 @@ void share_array_claims(std::vector<GovernedJob>& jobs, const Config& config) {
         const auto& job = *governed.job;
         if (job.array_job_id == 0 || governed.cls == JobClass::queued) continue;
         auto& part = parts[{job.array_job_id, governed.cls, governed.contract}];
-        if (const auto limit = throttle_of(job)) part.limit = *limit;
+        const auto throttle = widest_throttle(governed);
+        if (throttle) part.limit = *throttle;
         if (job.holds_resources()) {
             part.holding.push_back(&governed);
         } else if (job.array_task_id) {
             part.pending.push_back(&governed);
         } else {
             part.rest = &governed;
-            part.rest_at_once = tasks_at_once(job, governed.claim, *place_of(config, job.partition).pool);
+            part.rest_at_once = tasks_at_once(job, throttle, governed.claim, *place_of(config, job.partition).pool);
         }
     }
     for (auto& [key, part] : parts) share_claims(part);
 }
 
 }  // namespace
+
+bool GovernedJob::throttle_is_off() const {
+    return job->array_job_id != 0 && facts && facts->throttle && *facts->throttle != throttle_of(*job).value_or(0);
+}
 
 std::vector<GovernedJob> governed_jobs(const Policy& policy, const ClusterShape& shape,
                                        const std::vector<JobView>& jobs,
@@ -82,7 +91,7 @@ std::vector<GovernedJob> governed_jobs(const Policy& policy, const ClusterShape&
         one.facts = facts(job);
         one.cls = class_of(job, place, one.facts);
         auto per_task = maxima(gpus_of(job, *place.pool, shape));
-        const auto at_once = tasks_at_once(job, per_task, *place.pool);
+        const auto at_once = tasks_at_once(job, widest_throttle(one), per_task, *place.pool);
         one.would_claim = times(std::move(per_task), at_once);
         if (one.cls != JobClass::queued) one.claim = one.would_claim;
     }

@@ -68,13 +68,35 @@ bool is_queued(const Judgement& judgement) {
     return job.hold == Hold::admin || (decision && judgement.ledger.is_queued(decision->number));
 }
 
+std::string job_text(const Judgement& judgement) { return "job " + printable(judgement.modification.job_name); }
 std::string caller(const Judgement& judgement) { return judgement.policy.user_name(judgement.modification.caller_uid); }
 
 // accordd's own actions.
 
-GpuVector claim_of(const Judgement& judgement, const GpuIntervals& gpus) {
+GpuVector claim_of(const JobView& job, const GpuIntervals& gpus, const PoolConfig& pool) {
     const auto per_task = maxima(gpus);
-    return times(per_task, tasks_at_once(judgement.job, per_task, *judgement.place.pool));
+    return times(per_task, tasks_at_once(job, throttle_of(job), per_task, pool));
+}
+
+/// The throttle that an array's claim was counted with goes on record with it.
+void give(Decision& decision, const JobView& job, GpuVector claim) {
+    decision.claim = std::move(claim);
+    if (job.array_job_id != 0 && !job.array_task_id) decision.throttle = throttle_of(job).value_or(0);
+}
+
+/// R7: an array's throttle put back to the one on record; it gives no claim.
+Decision throttled(const Judgement& judgement, const ActionMark& mark) {
+    auto decision = blank(judgement);
+    decision.verdict = Verdict::admitted;
+    decision.message = fmt::format("accord: {}: array throttle put back to {} by action {}", job_text(judgement),
+                                   *judgement.change().array_limit, mark.number);
+    decision.rewrite.admin_comment = judgement.job.admin_comment;
+    return decision;
+}
+
+bool only_throttles(const Change& change) {
+    return change.array_limit && change.asks.size() == 1 && !change.partition &&
+           change.priority == PriorityChange::none;
 }
 
 /// Why the action no longer fits what there is; empty when it does.
@@ -102,7 +124,7 @@ Decision judge_action(const Judgement& judgement, const ActionMark& mark) {
     const auto& job = judgement.job;
     auto decision = blank(judgement);
     if (judgement.place) decision.gpus = gpus_of(job, *judgement.place.pool, judgement.ledger.shape());
-    auto claim = judgement.place ? claim_of(judgement, decision.gpus) : GpuVector{};
+    auto claim = judgement.place ? claim_of(job, decision.gpus, *judgement.place.pool) : GpuVector{};
     if (const auto stale = staleness(judgement, mark.to, claim); !stale.empty()) {
         decision.reason = Reason::stale;
         decision.message = refusal(fmt::format("job {}: action {} to {} is overtaken: {}",
@@ -115,7 +137,7 @@ Decision judge_action(const Judgement& judgement, const ActionMark& mark) {
     if (mark.to == JobClass::borrowed) decision.reason = claim.empty() ? Reason::no_gpu : Reason::headroom;
     decision.message = fmt::format("accord: {}: {} of {} by action {}", to_string(mark.to), describe(claim),
                                    decision.contract, mark.number);
-    if (mark.to != JobClass::queued) decision.claim = std::move(claim);
+    if (mark.to != JobClass::queued) give(decision, job, std::move(claim));
     decision.rewrite.admin_comment = job.admin_comment;
     return decision;
 }
@@ -153,17 +175,14 @@ Decision recorded(const Judgement& judgement) {
     decision.contract_version = contract == nullptr ? 0 : contract->version;
     decision.cls = after;
     decision.gpus = gpus_of(judgement.job, *target.pool, judgement.ledger.shape());
-    const auto per_task = maxima(decision.gpus);
     if (after != JobClass::queued)
-        decision.claim = times(per_task, tasks_at_once(judgement.job, per_task, *target.pool));
+        give(decision, judgement.job, claim_of(judgement.job, decision.gpus, *target.pool));
     return decision;
 }
 
 // Users.
 
 using Objection = std::optional<Decision>;
-
-std::string job_text(const Judgement& judgement) { return "job " + printable(judgement.modification.job_name); }
 
 Objection object_to_account(const Judgement& judgement) {
     const auto& account = judgement.change().account;
@@ -313,12 +332,18 @@ std::optional<Decision> decide_modification(const Policy& policy, const Ledger& 
 
     const bool by_operator = modification.by_operator || policy.exempt(modification.caller_uid);
     const auto mark = change.admin_comment ? action_in_comment(*change.admin_comment) : std::nullopt;
-    if (mark && modification.by_operator) return judge_action(judgement, *mark);
+    if (mark && modification.by_operator)
+        return only_throttles(change) ? throttled(judgement, *mark) : judge_action(judgement, *mark);
 
     const bool arrives = change.partition && place_of(policy.config(), *change.partition);
     if (!judgement.place && !arrives) return std::nullopt;
-    if (by_operator) return recorded(judgement);
-    return judgement.place ? judge_user(judgement) : judge_arrival(judgement);
+    auto decision = by_operator      ? recorded(judgement)
+                    : judgement.place ? judge_user(judgement)
+                                      : judge_arrival(judgement);
+    // Slurm changes the throttle by way of the record that has the array's own number, and by no other.
+    if (decision && decision->allows() && change.array_limit && job.job_id == job.array_job_id)
+        decision->throttle = change.array_limit;
+    return decision;
 }
 
 }  // namespace accord

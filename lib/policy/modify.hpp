@@ -23,6 +23,8 @@ struct Change {
     std::optional<std::string> partition, account;
     std::optional<std::string> admin_comment;
     std::optional<std::string> work_dir, std_out, std_err, std_in;
+    /// Of an array the new throttle, 0 for none; in `asks`, too. In force before it is judged (_update_job, 22.05).
+    std::optional<std::int64_t> array_limit;
     /// scontrol's names of the other changed fields that say what the job asks for: GPUs (Gres, TresPer...), nodes,
     /// tasks, CPUs, memory, sharing, TimeLimit, ArrayTaskThrottle, Requeue. What asks for nothing (Comment, JobName,
     /// Nice, Dependency, StartTime, Features, ...) is not listed.
@@ -42,7 +44,8 @@ struct Modification {
 /// Judges a modification. Empty: let it pass without a record. Otherwise the decision is recorded, applied to the
 /// ledger under the same lock (apply_to_ledger), and refused unless `allows()`. A caller with an ActionMark in
 /// `admin_comment` who is an operator is accordd: the job is counted anew, judged by its contract's headroom or limits
-/// for the class named, and refused as `stale` where these no longer hold.
+/// for the class named, and refused as `stale` where these no longer hold. Where it changes an array's throttle and
+/// nothing else it puts back what a user was refused, and passes.
 [[nodiscard]] std::optional<Decision> decide_modification(const Policy& policy, const Ledger& ledger,
                                                           const Modification& modification, std::int64_t now_s);
 

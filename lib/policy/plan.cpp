@@ -14,7 +14,8 @@ namespace accord {
 namespace {
 
 constexpr Named<ActionKind> action_kinds[] = {
-    {ActionKind::promote, "promote"}, {ActionKind::release, "release"}, {ActionKind::hold, "hold"}};
+    {ActionKind::promote, "promote"}, {ActionKind::release, "release"}, {ActionKind::hold, "hold"},
+    {ActionKind::throttle, "throttle"}};
 
 struct Candidate {
     const GovernedJob* governed;
@@ -47,6 +48,7 @@ std::vector<Candidate> candidates(const Policy& policy, const ClusterShape& shap
                                   std::int64_t now_s) {
     std::vector<Candidate> found;
     for (const auto& governed : jobs) {
+        if (governed.throttle_is_off()) continue;
         if (governed.cls != JobClass::queued && !awaits_promotion(governed)) continue;
         const auto* pool = place_of(policy.config(), governed.job->partition).pool;
         const auto* contract = contract_in_force(policy, shape, governed, *pool, now_s);
@@ -99,6 +101,31 @@ Action hold_for(const Candidate& candidate) {
     return action;
 }
 
+/// The throttle is kept with the record that bears the array's own number: the pending rest, else its last task
+/// (job_array_split, 22.05). It is there, ended or not, for as long as any of its tasks (_list_find_job_old).
+Action throttle_for(const GovernedJob& governed) {
+    Action action;
+    action.kind = ActionKind::throttle;
+    action.job_id = governed.job->array_job_id;
+    action.contract = governed.contract;
+    action.from = action.to = governed.cls;
+    action.throttle = *governed.facts->throttle;
+    action.reason = Reason::immutable;
+    return action;
+}
+
+std::vector<Action> throttles(const std::vector<GovernedJob>& jobs) {
+    std::map<std::uint32_t, Action> by_array;
+    for (const auto& governed : jobs) {
+        if (!governed.throttle_is_off()) continue;
+        const auto [known, is_new] = by_array.try_emplace(governed.job->array_job_id);
+        if (is_new || governed.job->job_id == governed.job->array_job_id) known->second = throttle_for(governed);
+    }
+    std::vector<Action> actions;
+    for (auto& [array, action] : by_array) actions.push_back(std::move(action));
+    return actions;
+}
+
 void claim(ContractClaims& claims, const GovernedJob& governed, const Action& action) {
     if (governed.cls == JobClass::borrowed) add(claims.borrowed, governed.claim, -1);
     add(action.to == JobClass::guaranteed ? claims.guaranteed : claims.borrowed, action.gpus);
@@ -110,8 +137,8 @@ const char* to_string(ActionKind kind) { return name_of(action_kinds, kind); }
 
 std::vector<Action> plan(const Policy& policy, const ClusterShape& shape, const std::vector<GovernedJob>& jobs,
                          std::unordered_map<std::string, ContractClaims> claims, std::int64_t now_s) {
-    std::vector<Action> actions;
-    if (policy.config().mode == Mode::observe) return actions;
+    if (policy.config().mode == Mode::observe) return {};
+    auto actions = throttles(jobs);
     for (const auto& candidate : candidates(policy, shape, jobs, now_s)) {
         const auto& governed = *candidate.governed;
         auto& theirs = claims[governed.contract];

@@ -16,9 +16,9 @@
 
 namespace accord {
 
-enum class ActionKind { promote, release, hold };
+enum class ActionKind { promote, release, hold, throttle };
 
-/// What accordd is to do with one pending job.
+/// What accordd is to do with one pending job, or with the throttle of one array.
 struct Action {
     ActionKind kind = ActionKind::promote;
     std::uint32_t job_id = 0;
@@ -29,7 +29,8 @@ struct Action {
     std::string partition;                     ///< where the job goes
     std::optional<std::int64_t> site_factor;   ///< R16, without Slurm's offset
     bool user_hold = false;  ///< leave a hold that the user asked for while it was queued
-    Reason reason = Reason::headroom;  ///< where there is room now; `queued` for a hold
+    std::int64_t throttle = 0;  ///< what the array's is put back to; 0: none
+    Reason reason = Reason::headroom;  ///< where there is room now; `queued` for a hold, `immutable` for a throttle
 };
 [[nodiscard]] const char* to_string(ActionKind kind);
 
@@ -39,6 +40,7 @@ struct JobFacts {
     std::int64_t decided_s = 0;
     JobClass cls = JobClass::borrowed;  ///< after the latest decision or modification on record
     bool user_wants_hold = false;
+    std::optional<std::int64_t> throttle;  ///< R7: of an array, the latest on record; 0: none. Unset: the record is silent
 };
 
 /// A job that Accord counts: the list's record, the contract it counts for, its class and its claim.
@@ -49,6 +51,10 @@ struct GovernedJob {
     GpuVector claim;        ///< empty for a queued job; of an array, this record's part of what all claim together
     GpuVector would_claim;  ///< what it claims when it is promoted or released
     std::optional<JobFacts> facts;  ///< none: it never passed the plugin, or the record is not loaded yet
+
+    /// R7: its array's throttle is another than the one on record: Slurm applies a change of it before it asks the
+    /// plugin, which refuses it in vain (_update_job, 22.05).
+    [[nodiscard]] bool throttle_is_off() const;
 };
 
 /// Class from the partition, contract from account and partition, GPUs from the job's own request (section "ledger").
@@ -57,7 +63,8 @@ struct GovernedJob {
 ///
 /// R7: the records of one array in one class, its pending rest and the tasks split off, claim together what may run at
 /// once: as many tasks as the throttle allows, at least those that hold resources. Tasks of it in the other class claim
-/// for themselves.
+/// for themselves. Where the throttle in force is another than the one on record the wider of them counts, so that no
+/// claim grows when it is put back.
 [[nodiscard]] std::vector<GovernedJob> governed_jobs(
     const Policy& policy, const ClusterShape& shape, const std::vector<JobView>& jobs,
     const std::function<std::optional<JobFacts>(const JobView&)>& facts);
@@ -65,8 +72,9 @@ struct GovernedJob {
 /// The sums of the jobs' claims by contract.
 [[nodiscard]] std::unordered_map<std::string, ContractClaims> claims_of(const std::vector<GovernedJob>& jobs);
 
-/// Promotions of borrowed jobs and releases of queued ones that the headroom and the limits allow, in R16's order;
-/// admin holds for queued jobs that only a user hold keeps. `claims` starts as what the ledger counts, tail included,
+/// First one action for each array whose throttle is off, whatever its contract's state; its jobs are left alone
+/// otherwise until it is put back. Then promotions of borrowed jobs and releases of queued ones that the headroom and
+/// the limits allow, in R16's order; admin holds for queued jobs that only a user hold keeps. `claims` starts as what the ledger counts, tail included,
 /// and each action claims from it, so that the actions hold together. Nothing to change gives an empty list. Nothing is
 /// promoted or released for a contract that is not active, in a pool whose shape is not known, or in observe mode
 /// (R18); jobs without GPUs stay borrowed (R8), exempt ones stay where they are, and a pending borrowed job is promoted

@@ -94,11 +94,10 @@ Result<std::optional<JobFacts>> Record::facts(const DecisionId& decision, std::o
     }
     for (const auto& record : not_loaded_) {
         const auto& found = record.decision;
-        if (record.id == decision) {
-            facts = JobFacts{decision, found.time_s};
-        } else if (!facts || found.job_decision != decision || (job_id && found.job_id != job_id)) {
-            continue;
-        }
+        if (record.id == decision) facts = JobFacts{decision, found.time_s};
+        else if (!facts || found.job_decision != decision) continue;
+        if (found.throttle) facts->throttle = found.throttle;
+        if (record.id != decision && job_id && found.job_id != job_id) continue;
         if (found.cls) facts->cls = *found.cls;
         if (found.user_hold) facts->user_wants_hold = *found.user_hold;
     }

@@ -41,9 +41,10 @@ StoryEvent tell(const ActionRecord& action) {
     const auto move = action.from_class && action.to_class && action.from_class != action.to_class
                           ? fmt::format(" from {} to {}", to_string(*action.from_class), to_string(*action.to_class))
                           : std::string();
+    const auto what = action.action == to_string(ActionKind::throttle) ? "array throttle put back" : action.action;
     const auto reason = action.reason.empty() ? "" : fmt::format(" ({})", action.reason);
     const auto outcome = action.outcome.empty() ? "its outcome is not on record" : action.outcome;
-    return {action.time_s, "action", fmt::format("accordd, action {}: {}{}{}: {}", action.id, action.action, move, reason, outcome)};
+    return {action.time_s, "action", fmt::format("accordd, action {}: {}{}{}: {}", action.id, what, move, reason, outcome)};
 }
 
 StoryEvent start_of(const UsageInterval& interval) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "slurm/change.hpp"
 
+#include <cstdlib>
+
 #include "slurm/compat.hpp"
 #include "slurm/values.hpp"
 
@@ -20,6 +22,13 @@ PriorityChange priority_change(std::uint32_t priority) {
 std::optional<std::string> given(const char* text) {
     if (text == nullptr) return std::nullopt;
     return std::string(text);
+}
+
+/// As _update_job reads it (22.05), which ignores negative numbers.
+std::optional<std::int64_t> throttle_of(const char* array_inx) {
+    if (array_inx == nullptr) return std::nullopt;
+    const auto throttle = static_cast<int>(std::strtoll(array_inx, nullptr, 10));
+    return throttle < 0 ? std::nullopt : std::optional<std::int64_t>(throttle);
 }
 
 /// Names what differs from an untouched field.
@@ -81,6 +90,7 @@ Change change_of(const job_desc_msg_t& desc) {
     change.std_out = given(desc.std_out);
     change.std_err = given(desc.std_err);
     change.std_in = given(desc.std_in);
+    change.array_limit = throttle_of(desc.array_inx);
     Asks asks;
     note_gpus(asks, desc);
     note_nodes_and_tasks(asks, desc);

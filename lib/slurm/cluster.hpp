@@ -22,20 +22,22 @@ struct ClusterSettings {
     bool prolog_at_allocation = false;     ///< PrologFlags has Alloc (or a flag that implies it)
 };
 
-/// What becomes of a pending job's hold in an update.
+/// What becomes of a pending job's hold where an update changes it.
 enum class HoldChange {
     release,  ///< priority=INFINITE, which also gives the job its computed priority again
     user,     ///< held as if by its user
     admin,    ///< held so that its user cannot release it
 };
 
-/// One update of one record of the job list. Of an array's pending rest all tasks that are still pending then.
+/// One update of one record of the job list. Of an array's pending rest all tasks that are still pending then. What is
+/// unset stays as it is.
 struct JobUpdate {
     std::uint32_t job_id = 0;
     std::optional<std::string> partition;
     std::optional<std::int64_t> site_factor;  ///< without Slurm's offset
     std::string admin_comment;
-    HoldChange hold = HoldChange::release;
+    std::optional<HoldChange> hold;
+    std::optional<std::int64_t> array_limit;  ///< the array's throttle, 0 for none; `job_id` is the array's own
 };
 
 /// Every call waits for slurmctld's answer. One that it does not answer within MessageTimeout fails ("unavailable"), one
@@ -47,6 +49,9 @@ public:
     [[nodiscard]] virtual Result<ClusterShape> shape() = 0;
     /// All jobs that slurmctld knows, ended ones too. None: nothing has changed since the call before.
     [[nodiscard]] virtual Result<std::optional<std::vector<JobView>>> jobs() = 0;
+    /// The next list is a whole one: slurmctld does not take all that it does for a change, such as a throttle that it
+    /// sets before it refuses it (_update_job, 22.05).
+    virtual void expect_change() = 0;
     /// What slurmctld refuses fails with "refused"; it may have applied a part.
     [[nodiscard]] virtual Result<void> update(const JobUpdate& update) = 0;
 };

@@ -62,6 +62,7 @@ public:
     Result<ClusterSettings> settings() override;
     Result<ClusterShape> shape() override;
     Result<std::optional<std::vector<JobView>>> jobs() override;
+    void expect_change() override { listed_ = 0; }
     Result<void> update(const JobUpdate& update) override;
 
 private:
@@ -130,7 +131,9 @@ Result<void> SlurmCluster::update(const JobUpdate& update) {
     if (update.partition) desc.partition = const_cast<char*>(update.partition->c_str());
     if (update.site_factor) desc.site_factor = static_cast<std::uint32_t>(NICE_OFFSET + *update.site_factor);
     desc.admin_comment = const_cast<char*>(update.admin_comment.c_str());
-    set_hold(desc, update.hold);
+    if (update.hold) set_hold(desc, *update.hold);
+    auto throttle = std::to_string(update.array_limit.value_or(0));
+    if (update.array_limit) desc.array_inx = throttle.data();
     if (::slurm_update_job(&desc) == SLURM_SUCCESS) return {};
     const int code = slurm_get_errno();
     if (is_transport_error(code)) return unavailable("update job " + std::to_string(update.job_id));

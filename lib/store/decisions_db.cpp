@@ -58,7 +58,9 @@ CREATE VIEW decision AS SELECT
     gpus_min, gpus_max, decision_job.job_id AS job_id, message, prev_hash, hash
     FROM decision_record LEFT JOIN decision_job USING (id);
 )sql";
-constexpr std::array migrations{version_1};
+/// Of the rows that are there already no throttle is known.
+constexpr const char* version_2 = "ALTER TABLE decision_record ADD COLUMN throttle INTEGER";
+constexpr std::array migrations{version_1, version_2};
 constexpr DbSchema schema{migrations, true};
 
 constexpr const char* row_columns =
@@ -110,14 +112,21 @@ Filter filter_of(const DecisionQuery& query) {
 
 }  // namespace
 
+/// A file of version 1 that is only read has no throttles yet.
+std::string throttle_column(SQLite::Database& db) {
+    return db.execAndGet("PRAGMA user_version").getInt() < 2 ? "NULL" : "throttle";
+}
+
 struct DecisionsDb::State {
     std::string path;
     SQLite::Database db;
-    SQLite::Statement submission{db, "SELECT unixepoch(time), class, user_hold, job_id FROM decision_record LEFT JOIN "
-                                     "decision_job USING (id) WHERE id = ?"};
-    SQLite::Statement modifications{
-        db, "SELECT class, user_hold, job_id FROM decision_record JOIN decision_job USING (id) WHERE job_decision = ? "
-            "ORDER BY time, number"};
+    SQLite::Statement submission{db, fmt::format("SELECT class, user_hold, {}, job_id, unixepoch(time) FROM "
+                                                 "decision_record LEFT JOIN decision_job USING (id) WHERE id = ?",
+                                                 throttle_column(db))};
+    SQLite::Statement modifications{db, fmt::format("SELECT class, user_hold, {}, job_id FROM decision_record JOIN "
+                                                    "decision_job USING (id) WHERE job_decision = ? "
+                                                    "ORDER BY time, number",
+                                                    throttle_column(db))};
 
     std::optional<JobFacts> at_submission(const DecisionId& decision);
     void follow_modifications(JobFacts& facts, std::optional<std::uint32_t> job_id);
@@ -125,10 +134,15 @@ struct DecisionsDb::State {
 
 namespace {
 
-/// Takes over what a decision's row says, in its columns `class` and `user_hold`.
-void take_over(JobFacts& facts, const SQLite::Column& cls, const SQLite::Column& user_hold) {
-    if (const auto known = job_class_from(cls.getString())) facts.cls = *known;
-    if (!user_hold.isNull()) facts.user_wants_hold = user_hold.getInt() != 0;
+/// Takes over what a decision's row says, in its first columns `class` and `user_hold`.
+void take_over(JobFacts& facts, SQLite::Statement& row) {
+    if (const auto known = job_class_from(row.getColumn(0).getString())) facts.cls = *known;
+    if (!row.isColumnNull(1)) facts.user_wants_hold = row.getColumn(1).getInt() != 0;
+}
+
+/// An array has one throttle, whichever of its records a row is about; in the row's third column.
+void take_over_throttle(JobFacts& facts, SQLite::Statement& row) {
+    if (!row.isColumnNull(2)) facts.throttle = row.getColumn(2).getInt64();
 }
 
 }  // namespace
@@ -137,8 +151,9 @@ std::optional<JobFacts> DecisionsDb::State::at_submission(const DecisionId& deci
     submission.reset();
     bind_all(submission, to_string(decision));
     if (!submission.executeStep()) return {};
-    JobFacts facts{decision, submission.getColumn(0).getInt64()};
-    take_over(facts, submission.getColumn(1), submission.getColumn(2));
+    JobFacts facts{decision, submission.getColumn(4).getInt64()};
+    take_over(facts, submission);
+    take_over_throttle(facts, submission);
     return facts;
 }
 
@@ -149,16 +164,17 @@ void DecisionsDb::State::follow_modifications(JobFacts& facts, std::optional<std
     modifications.reset();
     bind_all(modifications, to_string(facts.decision));
     while (modifications.executeStep()) {
-        const auto cls = modifications.getColumn(0), user_hold = modifications.getColumn(1);
-        const auto named = modifications.getColumn(2).getUInt();
+        take_over_throttle(facts, modifications);
+        const auto named = modifications.getColumn(3).getUInt();
         if (job_id && named == *job_id) {
             task_has_own = true;
-            take_over(of_task, cls, user_hold);
+            take_over(of_task, modifications);
         }
-        if (!job_id || array == 0 || named == array) take_over(facts, cls, user_hold);
+        if (!job_id || array == 0 || named == array) take_over(facts, modifications);
     }
     modifications.reset();
     submission.reset();
+    of_task.throttle = facts.throttle;
     if (task_has_own) facts = of_task;
 }
 
@@ -222,7 +238,8 @@ public:
         : line_(db, "INSERT INTO decision_line (controller, number, id, line) VALUES (?, ?, ?, ?)"),
           record_(db, "INSERT INTO decision_record (account, time, id, number, kind, mode, user, uid, partition, contract, "
                       "contract_version, verdict, class, reason, gpu_type, gpus_min, gpus_max, message, job_decision, "
-                      "user_hold, prev_hash, hash) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+                      "user_hold, prev_hash, hash, throttle) VALUES "
+                      "(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
           job_(db, "INSERT INTO decision_job (id, job_id) VALUES (?, ?)") {}
 
     void add(const JournalRecord& record, const std::string& line) {
@@ -233,7 +250,7 @@ public:
         run(line_, record.id.controller, record.id.number, row.id, line);
         run(record_, row.account, row.time, row.id, record.id.number, row.kind, row.mode, row.user, row.uid, row.partition,
             row.contract, row.contract_version, row.verdict, row.cls, row.reason, row.gpu_type, row.gpus_min,
-            row.gpus_max, row.message, job_decision, decision.user_hold, row.prev_hash, row.hash);
+            row.gpus_max, row.message, job_decision, decision.user_hold, row.prev_hash, row.hash, decision.throttle);
         if (row.job_id) link(row.id, *row.job_id);
     }
     void link(const std::string& id, std::uint32_t job_id) { run(job_, id, job_id); }

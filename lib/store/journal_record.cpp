@@ -58,6 +58,7 @@ void append_decision(JsonObject& object, fmt::memory_buffer& to, const Decision&
     if (decision.job_id) object.value("job_id", *decision.job_id);
     if (decision.job_decision) object.string("job_decision", to_string(*decision.job_decision));
     if (decision.user_hold) object.value("user_hold", *decision.user_hold);
+    if (decision.throttle) object.value("throttle", *decision.throttle);
     object.string("message", decision.message);
 }
 
@@ -79,6 +80,7 @@ void read_optional_members(JsonCursor& cursor, Decision& decision) {
         cursor.require(decision.job_decision.has_value());
     }
     cursor.optional_member("user_hold", decision.user_hold);
+    cursor.optional_member("throttle", decision.throttle);
 }
 
 void read_decision(JsonCursor& cursor, Decision& decision) {

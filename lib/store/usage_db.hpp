@@ -20,7 +20,7 @@ struct ActionRecord {
     std::uint32_t job_id = 0;
     Gpus gpus = 0;
     std::string contract;
-    std::string action;  ///< "promote", "release", "hold"
+    std::string action;  ///< "promote", "release", "hold", "throttle"
     std::optional<JobClass> from_class, to_class;
     std::string reason;
     std::optional<std::uint32_t> beneficiary_job;

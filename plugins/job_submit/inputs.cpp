@@ -121,6 +121,7 @@ void add_change(Inputs& inputs, const Change& change) {
     inputs.set("new_std_out", change.std_out);
     inputs.set("new_std_err", change.std_err);
     inputs.set("new_std_in", change.std_in);
+    inputs.set("new_array_limit", change.array_limit);
     inputs.list("asks", change.asks);
 }
 

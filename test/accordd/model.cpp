@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <utility>
 
 #include "catch.hpp"
 #include "contract/config_toml.hpp"
@@ -93,10 +94,48 @@ std::uint32_t Model::submit(Gpus gpus, bool made, const std::string& account) {
     const auto request = batch("gres:gpu:a100:" + std::to_string(gpus), account, nobody);
     const auto decision = decide(*policy_, ledger_, request, wall_s_).value();
     const auto id = record(decision);
-    if (!decision.allows() || !made) return 0;
-    JobView job = listed(++last_job_, decision.rewrite.partition, gpus);
+    return decision.allows() && made ? admit(request, decision, id) : 0;
+}
+
+std::uint32_t Model::submit_array(const char* indices) {
+    auto request = batch("gres:gpu:a100:1", "vision-lab", nobody);
+    request.type = WorkloadType::array;
+    request.array = parse_array(indices);
+    const auto decision = decide(*policy_, ledger_, request, wall_s_).value();
+    const auto id = record(decision);
+    if (!decision.allows()) return 0;
+    const auto job_id = admit(request, decision, id);
+    auto& job = jobs_.at(job_id);
+    job.array_job_id = job_id;
+    job.array = request.array;
+    throttle(job_id, decision.rewrite.array_limit.value_or(request.array->limit.value_or(0)));
+    return job_id;
+}
+
+/// All records of an array show the one throttle.
+void Model::throttle(std::uint32_t array_job_id, std::int64_t throttle) {
+    for (auto& [id, job] : jobs_) {
+        if (job.array_job_id != array_job_id) continue;
+        job.array_limit = throttle == 0 ? std::nullopt : std::optional(throttle);
+        if (job.array) job.array->limit = job.array_limit;
+    }
+}
+
+bool Model::set_throttle(std::uint32_t array_job_id, std::int64_t to, bool by_operator) {
+    throttle(array_job_id, to);
+    Change change;
+    change.array_limit = to;
+    change.asks = {"ArrayTaskThrottle"};
+    const auto decision = modify(array_job_id, change, by_operator);
+    return !decision || decision->allows();
+}
+
+std::uint32_t Model::admit(const JobRequest& request, const Decision& decision, const DecisionId& id) {
+    JobView job = listed(++last_job_, decision.rewrite.partition, 0);
     job.uid = nobody;
-    job.account = account;
+    job.account = *request.account;
+    job.gpus = request.gpus;
+    job.type = request.type;
     job.admin_comment = comment_of(id);
     job.hold = decision.rewrite.hold ? Hold::user : Hold::none;
     job.eligible = job.hold == Hold::none;
@@ -152,6 +191,7 @@ Result<ClusterShape> Model::shape() {
 
 Result<std::optional<std::vector<JobView>>> Model::jobs() {
     if (down) return fail("unavailable", "slurmctld: does not answer");
+    if (sees_no_change && !std::exchange(change_expected_, false)) return std::nullopt;
     std::vector<JobView> list;
     for (const auto& [id, job] : jobs_) list.push_back(job);
     return list;
@@ -165,13 +205,20 @@ Result<void> Model::update(const JobUpdate& update) {
     Change change;
     change.partition = update.partition;
     change.admin_comment = update.admin_comment;
-    change.priority = update.hold == HoldChange::release ? PriorityChange::release : PriorityChange::hold;
+    if (update.hold)
+        change.priority = update.hold == HoldChange::release ? PriorityChange::release : PriorityChange::hold;
+    if (update.array_limit) {
+        throttle(update.job_id, *update.array_limit);
+        change.array_limit = update.array_limit;
+        change.asks = {"ArrayTaskThrottle"};
+    }
     const auto decision = modify(update.job_id, change, true);
     if (decision && !decision->allows()) return fail("refused", "Access/permission denied");
     if (refuses_after_hook && refuses_after_hook()) return fail("refused", "Requested partition configuration not available now");
     auto& job = jobs_.at(update.job_id);
     if (update.partition) job.partition = *update.partition;
     if (update.site_factor) job.site_factor = update.site_factor;
+    if (!update.hold) return {};
     job.hold = update.hold == HoldChange::release ? Hold::none
                : update.hold == HoldChange::user  ? Hold::user
                                                   : Hold::admin;

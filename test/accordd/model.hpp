@@ -34,6 +34,10 @@ public:
 
     /// `sbatch`; the job's number, or 0 where it is rejected. `made` false: slurmctld refuses it after the hook's yes.
     std::uint32_t submit(Gpus gpus, bool made = true, const std::string& account = "vision-lab");
+    /// `sbatch --array`, each task with one GPU.
+    std::uint32_t submit_array(const char* indices);
+    /// `scontrol update ArrayTaskThrottle=`: in force before the hook is asked, as in Slurm. Whether the hook lets it.
+    bool set_throttle(std::uint32_t array_job_id, std::int64_t throttle, bool by_operator = false);
     /// A user's update: what Slurm does to the job when the hook lets it.
     bool user_change(std::uint32_t job_id, PriorityChange priority);
     void start(std::uint32_t job_id);
@@ -62,6 +66,7 @@ public:
 
     bool down = false;                        ///< slurmctld does not answer
     bool prolog_at_allocation = true;
+    bool sees_no_change = false;              ///< slurmctld lists jobs only where accordd expects a change
     std::function<void()> before_update;      ///< what comes between a plan and its update
     std::function<bool()> refuses_after_hook; ///< slurmctld's own no to an update
     int updates = 0;
@@ -69,10 +74,13 @@ public:
     Result<ClusterSettings> settings() override;
     Result<ClusterShape> shape() override;
     Result<std::optional<std::vector<JobView>>> jobs() override;
+    void expect_change() override { change_expected_ = true; }
     Result<void> update(const JobUpdate& update) override;
 
 private:
     DecisionId record(Decision decision);
+    std::uint32_t admit(const JobRequest& request, const Decision& decision, const DecisionId& id);
+    void throttle(std::uint32_t array_job_id, std::int64_t throttle);
     std::optional<Decision> modify(std::uint32_t job_id, const Change& change, bool by_operator);
     void take_over_files();
 
@@ -82,6 +90,7 @@ private:
     Ledger ledger_;
     std::map<std::uint32_t, JobView> jobs_;
     std::uint32_t last_job_ = 0;
+    bool change_expected_ = false;
     Clock::time_point steady_{std::chrono::hours(1)};
     std::int64_t wall_s_ = noon;
     std::unique_ptr<Daemon> daemon_;

@@ -278,3 +278,111 @@ TEST_CASE("A damaged ledger is made anew") {
     model.follow();
     CHECK(amount_of(model.ledger_file().contracts.at("vision-lab/gpu").guaranteed, "a100") == 4);
 }
+
+TEST_CASE("A throttle that its owner was refused is put back, raised or lowered") {
+    Model model(one(8));
+    const auto array = model.submit_array("0-7%2");
+    model.follow();
+    CHECK(guaranteed(model.counted()) == 2);
+    for (const std::int64_t throttle : {4, 0, 1}) {
+        CHECK_FALSE(model.set_throttle(array, throttle));
+        CHECK(model.job(array).array_limit.value_or(0) == throttle);
+        model.follow();
+        CHECK(model.job(array).array_limit == 2);
+        CHECK(guaranteed(model.counted()) == 2);
+    }
+    CHECK(model.job(array).partition == "gpu");
+    CHECK(model.job(array).admin_comment == "accord:v1 decision=0-1");
+    const auto actions = model.actions();
+    REQUIRE(actions.size() == 3);
+    CHECK(actions[0].action == "throttle");
+    CHECK(actions[0].job_id == array);
+    CHECK(actions[0].reason == "immutable");
+    CHECK(actions[0].outcome == "done");
+    CHECK(model.updates == 3);
+}
+
+TEST_CASE("A throttle is put back although slurmctld calls the list unchanged") {
+    Model model(one(8));
+    const auto array = model.submit_array("0-7%2");
+    model.follow();
+    model.sees_no_change = true;
+    CHECK_FALSE(model.set_throttle(array, 4));
+    model.follow();
+    CHECK(model.job(array).array_limit == 2);
+    CHECK(model.updates == 1);
+}
+
+TEST_CASE("While a lowered throttle is not put back, what it will claim again is nobody else's") {
+    Model model(one(4, 0));
+    const auto array = model.submit_array("0-7%4");
+    model.follow();
+    std::uint32_t meanwhile = 0;
+    model.before_update = [&] {
+        if (meanwhile == 0) meanwhile = model.submit(2);
+    };
+    CHECK_FALSE(model.set_throttle(array, 1));
+    model.follow();
+    REQUIRE(meanwhile != 0);
+    CHECK(model.job(meanwhile).hold != Hold::none);
+    CHECK(model.job(array).array_limit == 4);
+    model.follow();
+    CHECK(guaranteed(model.counted()) == 4);
+}
+
+TEST_CASE("An operator's throttle stays, and is counted") {
+    Model model(one(8));
+    const auto array = model.submit_array("0-7%2");
+    model.follow();
+    CHECK(model.set_throttle(array, 5, true));
+    model.follow();
+    CHECK(model.job(array).array_limit == 5);
+    CHECK(guaranteed(model.counted()) == 5);
+    CHECK(model.updates == 0);
+    CHECK_FALSE(model.set_throttle(array, 8));
+    model.follow();
+    CHECK(model.job(array).array_limit == 5);
+    model.stop_accordd();
+    CHECK(model.set_throttle(array, 0, true));
+    model.start_accordd();
+    model.follow();
+    CHECK_FALSE(model.job(array).array_limit);
+    CHECK(model.updates == 1);
+}
+
+TEST_CASE("An array is promoted by the throttle in force at that moment, which is its own from then on") {
+    Model model(one(4));
+    const auto first = model.submit(4);
+    const auto array = model.submit_array("0-7%2");
+    model.follow();
+    CHECK(model.job(array).partition == "gpu-lend");
+    model.before_update = [&] { CHECK_FALSE(model.set_throttle(array, 1)); };
+    model.end(first);
+    model.follow();
+    CHECK(model.job(array).partition == "gpu");
+    model.before_update = {};
+    CHECK(guaranteed(model.counted()) == 1);
+    model.follow();
+    CHECK(model.job(array).array_limit == 1);
+    CHECK(guaranteed(model.counted()) == 1);
+}
+
+TEST_CASE("A throttle is put back while its job rests from a promotion that slurmctld refused") {
+    Model model(one(4));
+    const auto first = model.submit(4);
+    const auto array = model.submit_array("0-7%2");
+    model.follow();
+    model.refuses_after_hook = [] { return true; };
+    model.end(first);
+    model.follow();
+    model.refuses_after_hook = {};
+    CHECK_FALSE(model.set_throttle(array, 4));
+    model.follow();
+    CHECK(model.job(array).array_limit == 2);
+    CHECK(model.job(array).partition == "gpu-lend");
+    const auto actions = model.actions();
+    REQUIRE(actions.size() == 2);
+    CHECK(actions[0].action == "promote");
+    CHECK(actions[1].action == "throttle");
+    CHECK(actions[1].outcome == "done");
+}

@@ -409,9 +409,11 @@ TEST_CASE("an array claims what may run at once", "[A16]") {
     CHECK(decision.gpus == GpuIntervals{{"a100", {2, 2}}});
     CHECK(decision.cls == JobClass::guaranteed);
     CHECK_FALSE(decision.rewrite.array_limit);
+    CHECK(decision.throttle == 2);
 
     decision = *world.ask(array("0-9", "gres:gpu:4"));
     CHECK(decision.rewrite.array_limit == 3);
+    CHECK(decision.throttle == 3);
     CHECK(decision.claim == GpuVector{{"a100", 12}});
     CHECK(decision.message ==
           "accord: borrowed: 12 a100 for vision-lab/gpu (8 of its 8 guaranteed a100 are free); may be preempted and "
@@ -423,6 +425,15 @@ TEST_CASE("an array claims what may run at once", "[A16]") {
     CHECK(world.ask(not_requeueable)->cls == JobClass::guaranteed);
     CHECK(world.ask(array("0-9", "gres:gpu:13"))->reason == Reason::impossible);
     CHECK_FALSE(world.ask(array("0-9999", ""))->rewrite.array_limit);
+}
+
+TEST_CASE("an array's throttle goes on record, and nothing where there is none to keep") {
+    auto world = two_labs();
+    CHECK(world.ask(array("0-3", "gres:gpu:1"))->throttle == 0);
+    // Slurm cuts such a number off.
+    CHECK_FALSE(world.ask(array("0-3%4294967298", "gres:gpu:1"))->throttle);
+    CHECK_FALSE(world.ask(array("0-3%2", "gres:gpu:13"))->throttle);
+    CHECK_FALSE(world.ask(batch("gres:gpu:1"))->throttle);
 }
 
 TEST_CASE("a job that cannot survive reclaim waits for guaranteed GPUs") {

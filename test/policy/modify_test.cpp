@@ -283,3 +283,75 @@ TEST_CASE("a job that cannot be read keeps what it was judged by") {
     CHECK(unread(action("guaranteed"), slurm_user)->reason == Reason::immutable);
     CHECK(unread({.asks = {"Gres"}}, slurm_user)->verdict == Verdict::admitted);
 }
+
+namespace {
+
+JobView pending_rest(const char* indices, Gpus gpus = 2) {
+    auto rest = borrowed_job(gpus);
+    rest.array_job_id = rest.job_id;
+    rest.array = parse_array(indices);
+    rest.array_limit = rest.array->limit;
+    return rest;
+}
+
+Change throttle(std::int64_t limit, const std::string& admin_comment = "") {
+    Change change;
+    change.array_limit = limit;
+    change.asks = {"ArrayTaskThrottle"};
+    if (!admin_comment.empty()) change.admin_comment = admin_comment;
+    return change;
+}
+
+}  // namespace
+
+TEST_CASE("a throttle that accordd puts back passes, whatever the job and its contract are by then") {
+    auto world = with_queued_job();
+    hold_guaranteed(world, 8);
+    world.contracts.front().state = ContractState::suspended;
+    auto running = pending_rest("3-9%3");
+    running.state = JobState::running;
+    for (const auto& job : {pending_rest("3-9%3"), running}) {
+        const auto decision = ask(world, job, throttle(3, "accord:v1 action=5 to=borrowed"), slurm_user);
+        REQUIRE(decision);
+        CHECK(decision->verdict == Verdict::admitted);
+        CHECK_FALSE(decision->cls);
+        CHECK(decision->claim.empty());
+        CHECK(decision->rewrite.admin_comment == "accord:v1 decision=0-2");
+        CHECK(decision->message == "accord: job 18: array throttle put back to 3 by action 5");
+    }
+}
+
+TEST_CASE("putting a throttle back leaves what an operator has set meanwhile on record") {
+    const auto world = with_queued_job();
+    CHECK_FALSE(ask(world, pending_rest("3-9%3"), throttle(3, "accord:v1 action=5 to=borrowed"), slurm_user)->throttle);
+}
+
+TEST_CASE("an operator's throttle goes on record, a user's does not") {
+    auto world = with_queued_job();
+    const auto rest = pending_rest("3-9%6");
+    CHECK(ask(world, rest, throttle(6), slurm_user)->throttle == 6);
+    CHECK(ask(world, rest, throttle(0), slurm_user)->throttle == 0);
+    CHECK(ask(world, rest, throttle(6))->reason == Reason::immutable);
+    CHECK_FALSE(ask(world, rest, throttle(6))->throttle);
+    // Slurm takes no throttle from another record of the array.
+    auto task = rest;
+    task.job_id = 19, task.array_task_id = 2, task.array.reset();
+    CHECK_FALSE(ask(world, task, throttle(6), slurm_user)->throttle);
+    world.config.mode = Mode::observe;
+    CHECK(ask(world, rest, throttle(6))->throttle == 6);
+}
+
+TEST_CASE("an array's claim comes with the throttle that it was counted with") {
+    auto world = with_queued_job();
+    const auto promoted = ask(world, pending_rest("3-9%3"), action("guaranteed"), slurm_user);
+    CHECK(promoted->claim == GpuVector{{"a100", 6}});
+    CHECK(promoted->throttle == 3);
+    CHECK(ask(world, pending_rest("3-6", 1), {.partition = "gpu"}, slurm_user)->throttle == 0);
+    auto task = pending_rest("3-9%3");
+    task.job_id = 19, task.array_task_id = 2, task.array.reset();
+    CHECK_FALSE(ask(world, task, action("guaranteed"), slurm_user)->throttle);
+    hold_guaranteed(world, 8);
+    const auto stale = ask(world, pending_rest("3-9%3"), action("guaranteed"), slurm_user);
+    CHECK(stale->reason == Reason::stale);
+    CHECK_FALSE(stale->throttle);
+}

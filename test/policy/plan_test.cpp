@@ -291,3 +291,78 @@ TEST_CASE("an array's pending rest is promoted as one job") {
     listing.add(listed(1, "gpu", 1, JobState::running));
     CHECK(listing.planned().empty());
 }
+
+namespace {
+
+/// An array of 10 with an own record: `indices` as slurmctld lists it, the throttle on record beside it.
+JobView& add_array(Listing& listing, const char* indices, const std::string& partition, std::int64_t on_record) {
+    auto& job = listing.add(rest_of(10, indices, partition, 1));
+    job.array_limit = job.array->limit;
+    listing.facts[10] = {{0, 10}, 0, JobClass::guaranteed, false, on_record};
+    return job;
+}
+
+}  // namespace
+
+TEST_CASE("an array counts with the wider of the throttle in force and the one on record") {
+    const auto claimed = [](const char* indices, std::int64_t on_record) {
+        Listing listing(16);
+        add_array(listing, indices, "gpu", on_record);
+        listing.add(task(11, 10, 9, "gpu", 1, JobState::running)).array_limit = listing.jobs.front().array_limit;
+        listing.facts[11] = listing.facts[10];
+        return a100(listing.claims().guaranteed);
+    };
+    CHECK(claimed("0-7%2", 2) == 2);
+    CHECK(claimed("0-7%4", 2) == 4);
+    CHECK(claimed("0-7%2", 4) == 4);
+    CHECK(claimed("0-7", 2) == 9);
+    CHECK(claimed("0-7%2", 0) == 9);
+}
+
+TEST_CASE("a throttle that is not the one on record is put back by one action for the array") {
+    Listing listing(16);
+    add_array(listing, "4-7%4", "gpu", 2);
+    CHECK(told(listing.planned()) == "throttle 10 to guaranteed");
+    for (const std::uint32_t index : {0, 1, 2}) {
+        listing.add(task(11 + index, 10, index, index == 0 ? "gpu-lend" : "gpu", 1, JobState::running)).array_limit = 4;
+        listing.facts[11 + index] = listing.facts[10];
+    }
+    const auto actions = listing.planned();
+    CHECK(told(actions) == "throttle 10 to guaranteed");
+    CHECK(actions[0].throttle == 2);
+    CHECK(actions[0].from == JobClass::guaranteed);
+    CHECK(actions[0].reason == Reason::immutable);
+    CHECK(actions[0].gpus.empty());
+    for (auto& job : listing.jobs) job.array_limit = 2;
+    CHECK(listing.planned().empty());
+    for (auto& [job, facts] : listing.facts) facts.throttle.reset();
+    listing.jobs.back().array_limit = 4;
+    CHECK(listing.planned().empty());
+}
+
+TEST_CASE("the throttle of an array of which single tasks are left is put back as well") {
+    Listing listing(16);
+    listing.add(task(11, 10, 1, "gpu", 1, JobState::running)).array_limit = 4;
+    listing.facts[11] = {{0, 10}, 0, JobClass::guaranteed, false, 2};
+    const auto actions = listing.planned();
+    REQUIRE(told(actions) == "throttle 10 to guaranteed");
+    CHECK(actions[0].throttle == 2);
+}
+
+TEST_CASE("an array is not promoted before its throttle is put back") {
+    Listing listing(16);
+    auto& array = add_array(listing, "0-7%4", "gpu-lend", 2);
+    CHECK(told(listing.planned()) == "throttle 10 to borrowed");
+    array.array_limit = array.array->limit = 2;
+    CHECK(told(listing.planned()) == "promote 10 to guaranteed");
+}
+
+TEST_CASE("a throttle is put back for a contract out of force, and not in observe mode") {
+    Listing listing(16);
+    add_array(listing, "0-7%4", "gpu", 2);
+    listing.world.contracts.front().state = ContractState::suspended;
+    listing.world.shape.partitions.clear();
+    CHECK(told(listing.planned()) == "throttle 10 to guaranteed");
+    listing.world.config.mode = Mode::observe;
+    CHECK(listing.planned().empty());
+}

@@ -15,6 +15,7 @@ void Model::record(const Decision& decision) {
         facts_[own].cls = *decision.cls;
     }
     if (decision.user_hold) facts_[own].user_wants_hold = *decision.user_hold;
+    if (decision.throttle) facts_[own].throttle = decision.throttle;
 }
 
 Decision Model::submit(const JobRequest& request) {

@@ -87,6 +87,11 @@ TEST_CASE("what is known of a job includes what is not loaded yet") {
     CHECK(known()->cls == JobClass::borrowed);
     CHECK(known()->user_wants_hold);
     CHECK(known(18)->cls == JobClass::queued);
+    auto raised = a_modification(own.id, 17, new_year_s + 2);
+    raised.cls.reset(), raised.throttle = 4;
+    store.decide(raised);
+    CHECK(known()->throttle == 4);
+    CHECK(known(18)->throttle == 4);
     CHECK_FALSE(Record::open(store.paths()).value().facts({0, 9}).value());
 }
 

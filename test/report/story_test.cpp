@@ -84,6 +84,17 @@ TEST_CASE("a preempted job's story tells for whom, and what became of it afterwa
           "2026-01-01T00:01:40Z start: it started again (restart 1), guaranteed, with 2 a100\n");
 }
 
+TEST_CASE("a throttle that accordd put back is told as such") {
+    StoryInput input;
+    ActionRecord action;
+    action.id = 4, action.time_s = new_year_s;
+    action.action = "throttle", action.reason = "immutable", action.outcome = "done";
+    action.from_class = action.to_class = JobClass::guaranteed;
+    input.actions.push_back(action);
+    CHECK(text_of(story_of(input)) ==
+          "2026-01-01T00:00:00Z action: accordd, action 4: array throttle put back (immutable): done\n");
+}
+
 TEST_CASE("modifications and observe mode are told as such") {
     StoryInput input;
     auto change = a_modification({0, 1}, 17);

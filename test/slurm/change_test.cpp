@@ -75,7 +75,22 @@ TEST_CASE("an update that changes nothing is read as nothing") {
     CHECK_FALSE(change.std_out);
     CHECK_FALSE(change.std_err);
     CHECK_FALSE(change.std_in);
+    CHECK_FALSE(change.array_limit);
     CHECK(change.asks.empty());
+}
+
+TEST_CASE("an array's throttle is read as Slurm reads it") {
+    SlurmStrings text;
+    const auto throttle = [&](const char* given) {
+        job_desc_msg_t desc = untouched();
+        desc.array_inx = text(given);
+        return change_of(desc).array_limit;
+    };
+    CHECK(throttle("4") == 4);
+    CHECK(throttle("0") == 0);
+    CHECK(throttle("") == 0);
+    CHECK(throttle("4294967298") == 2);
+    CHECK_FALSE(throttle("-1"));
 }
 
 TEST_CASE("what asks for something is named as scontrol names it") {

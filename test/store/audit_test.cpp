@@ -335,7 +335,7 @@ TEST_CASE("every change to decisions.db is named") {
     SECTION("a row put in") {
         check("INSERT INTO decision_record SELECT account, time, '0-99', 99, kind, mode, user, uid, partition, contract, "
               "contract_version, verdict, class, reason, gpu_type, gpus_min, gpus_max, message, job_decision, user_hold, "
-              "prev_hash, hash FROM decision_record WHERE id = '0-3'",
+              "prev_hash, hash, throttle FROM decision_record WHERE id = '0-3'",
               "inserted 0-99: 0-99 was put in: it has no line");
     }
     SECTION("two lines swapped") {

@@ -102,7 +102,7 @@ TEST_CASE("decisions and their jobs can neither be changed nor removed nor repla
     db.exec("INSERT OR REPLACE INTO decision_line (controller, number, id, line) VALUES (0, 1, '0-1', '')");
     db.exec("INSERT OR REPLACE INTO decision_record SELECT account, time, id, number, kind, mode, user, 0, partition, "
             "contract, contract_version, verdict, class, reason, gpu_type, gpus_min, gpus_max, message, job_decision, "
-            "user_hold, prev_hash, hash FROM decision_record");
+            "user_hold, prev_hash, hash, throttle FROM decision_record");
     CHECK(db.execAndGet("SELECT job_id FROM decision").getInt() == 17);
     CHECK(db.execAndGet("SELECT uid FROM decision").getInt() == 1001);
     CHECK_FALSE(db.execAndGet("SELECT line FROM decision_line").getString().empty());
@@ -192,6 +192,54 @@ TEST_CASE("a released array task does not release the rest of its array") {
     CHECK(store.facts(own.id, 20).value()->cls == JobClass::borrowed);
     CHECK(store.facts(own.id, 17).value()->cls == JobClass::queued);
     CHECK(store.facts(own.id, 21).value()->cls == JobClass::queued);
+}
+
+TEST_CASE("an array has one throttle, the latest on record, for all of its records") {
+    const TempDir dir;
+    auto store = open_new(dir / "decisions.db");
+    Chain chain;
+    auto array = a_submission();
+    array.throttle = 2;
+    const auto own = chain.add(array);
+    auto refused = a_modification(own.id, 17, new_year_s + 1);
+    refused.verdict = Verdict::rejected, refused.cls.reset(), refused.reason = Reason::immutable;
+    REQUIRE(store.load({own, chain.add(a_submission()), chain.add(refused)}));
+    REQUIRE(store.link({{own.id, 17}}));
+    CHECK(store.facts(own.id).value()->throttle == 2);
+    CHECK(store.facts(own.id, 20).value()->throttle == 2);
+    CHECK_FALSE(store.facts({0, 2}).value()->throttle);
+
+    auto changed = a_modification(own.id, 17, new_year_s + 2);
+    changed.cls.reset(), changed.throttle = 0;
+    REQUIRE(store.load({chain.add(changed), chain.add(a_modification(own.id, 20, new_year_s + 3))}));
+    CHECK(store.facts(own.id, 17).value()->throttle == 0);
+    CHECK(store.facts(own.id, 20).value()->throttle == 0);
+}
+
+TEST_CASE("a file of the first version is read as it is, and carried forward by who writes it") {
+    const TempDir dir;
+    const auto path = dir / "decisions.db";
+    Chain chain;
+    const auto old = chain.add(a_submission());
+    REQUIRE(open_new(path).load({old}));
+    {
+        SQLite::Database db(path, SQLite::OPEN_READWRITE);
+        db.exec("ALTER TABLE decision_record DROP COLUMN throttle");
+        db.exec("PRAGMA user_version = 1");
+    }
+    {
+        const auto reader = DecisionsDb::open(path, DecisionsDb::Open::read_only);
+        REQUIRE(reader);
+        CHECK(ids(reader->query({})) == Ids{"0-1"});
+        CHECK_FALSE(reader->facts(old.id).value()->throttle);
+    }
+    auto store = open_new(path);
+    auto array = a_submission();
+    array.throttle = 2;
+    const auto added = chain.add(array);
+    REQUIRE(store.load({added}));
+    CHECK_FALSE(store.facts(old.id).value()->throttle);
+    CHECK(store.facts(added.id).value()->throttle == 2);
 }
 
 TEST_CASE("an administrator's lock delays a load and loses nothing", "[E06]") {

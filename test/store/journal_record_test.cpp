@@ -24,7 +24,7 @@ bool equal(const Decision& a, const Decision& b) {
            a.account == b.account && a.partition == b.partition && a.contract == b.contract &&
            a.contract_version == b.contract_version && a.verdict == b.verdict && a.cls == b.cls && a.reason == b.reason &&
            a.gpus == b.gpus && a.claim == b.claim && a.job_id == b.job_id && a.job_decision == b.job_decision &&
-           a.user_hold == b.user_hold && a.message == b.message;
+           a.user_hold == b.user_hold && a.throttle == b.throttle && a.message == b.message;
 }
 
 }  // namespace
@@ -43,6 +43,12 @@ TEST_CASE("a record's line is written in one way") {
     CHECK(nlohmann::json::accept(line));
     CHECK(record.hash.size() == 64);
     CHECK(record.job_decision == record.id);
+}
+
+TEST_CASE("an array's throttle stands before the message") {
+    JournalRecord record = placed(example_modification());
+    record.decision.throttle = 0;
+    CHECK(encode(record).find(R"(,"user_hold":true,"throttle":0,"message":)") != std::string::npos);
 }
 
 TEST_CASE("a line's hash is that of the line without it") {
@@ -65,7 +71,9 @@ TEST_CASE("the hash is BLAKE2b with 32 bytes") {
 TEST_CASE("a record reads back as it was written") {
     JournalRecord without_inputs = example_record();
     without_inputs.inputs.clear();
-    for (const JournalRecord& example : {example_record(), example_modification(), without_inputs}) {
+    JournalRecord of_array = example_record();
+    of_array.decision.throttle = 4;
+    for (const JournalRecord& example : {example_record(), example_modification(), without_inputs, of_array}) {
         JournalRecord record = placed(example);
         const auto read = decode_record(encode(record));
         REQUIRE(read);

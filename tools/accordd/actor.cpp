@@ -19,12 +19,21 @@ HoldChange hold_of(const Action& action) {
     return action.user_hold ? HoldChange::user : HoldChange::release;
 }
 
+/// An array's throttle rests apart from its jobs.
+std::pair<std::uint32_t, bool> rest_key(std::uint32_t job_id, ActionKind kind) {
+    return {job_id, kind == ActionKind::throttle};
+}
+
 }  // namespace
 
 JobUpdate update_of(const Action& action, std::uint64_t number) {
     JobUpdate update;
     update.job_id = action.job_id;
     update.admin_comment = comment_of(ActionMark{number, action.to});
+    if (action.kind == ActionKind::throttle) {
+        update.array_limit = action.throttle;
+        return update;
+    }
     update.hold = hold_of(action);
     if (action.kind == ActionKind::hold) return update;
     update.partition = action.partition;
@@ -47,27 +56,30 @@ Result<JobActor::Outcome> JobActor::perform(const Action& action, const WhyRefus
              fmt::format("action={} job={} {} contract={} from={} to={} gpus={} outcome={}", *number, action.job_id,
                          to_string(action.kind), action.contract, to_string(action.from), to_string(action.to),
                          total(action.gpus), outcome));
-    release_failed_[action.job_id] = action.kind == ActionKind::release && !updated;
+    if (action.kind != ActionKind::throttle)
+        release_failed_[action.job_id] = action.kind == ActionKind::release && !updated;
     const auto written = usage_->set_outcome(*number, outcome);
     if (!updated && updated.error().code == "unavailable") return tl::unexpected(updated.error());
     if (!written) return tl::unexpected(written.error());
     if (stale) return Outcome::stale;
     if (!updated) {
-        rest(action.job_id, now_s);
+        rest(action, now_s);
         return Outcome::refused;
     }
-    resting_.erase(action.job_id);
+    resting_.erase(rest_key(action.job_id, action.kind));
     return Outcome::done;
 }
 
-void JobActor::rest(std::uint32_t job_id, std::int64_t now_s) {
-    auto& rest = resting_[job_id];
+void JobActor::rest(const Action& action, std::int64_t now_s) {
+    auto& rest = resting_[rest_key(action.job_id, action.kind)];
     rest.span_s = std::clamp(rest.span_s * 2, first_rest_s, longest_rest_s);
     rest.until_s = now_s + rest.span_s;
 }
 
-bool JobActor::resting(std::uint32_t job_id, std::int64_t now_s) const {
-    const auto found = resting_.find(job_id);
+bool JobActor::resting(const GovernedJob& governed, std::int64_t now_s) const {
+    const auto& job = *governed.job;
+    const auto found = governed.throttle_is_off() ? resting_.find(rest_key(job.array_job_id, ActionKind::throttle))
+                                                  : resting_.find(rest_key(job.job_id, ActionKind::promote));
     // A clock that went back must not make the rest longer.
     return found != resting_.end() && now_s < found->second.until_s &&
            now_s >= found->second.until_s - found->second.span_s;
@@ -78,14 +90,17 @@ bool JobActor::release_failed(std::uint32_t job_id) {
     if (known != release_failed_.end()) return known->second;
     const auto actions = usage_->actions(job_id);
     if (!actions) return false;
-    const bool failed = !actions->empty() && actions->back().action == to_string(ActionKind::release) &&
-                        actions->back().outcome != "done";
+    const auto latest = std::find_if(actions->rbegin(), actions->rend(), [](const ActionRecord& action) {
+        return action.action != to_string(ActionKind::throttle);
+    });
+    const bool failed = latest != actions->rend() && latest->action == to_string(ActionKind::release) &&
+                        latest->outcome != "done";
     release_failed_.emplace(job_id, failed);
     return failed;
 }
 
 void JobActor::keep_only(const std::set<std::uint32_t>& job_ids) {
-    std::erase_if(resting_, [&](const auto& entry) { return !job_ids.contains(entry.first); });
+    std::erase_if(resting_, [&](const auto& entry) { return !job_ids.contains(entry.first.first); });
     std::erase_if(release_failed_, [&](const auto& entry) { return !job_ids.contains(entry.first); });
 }
 

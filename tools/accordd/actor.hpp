@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "policy/plan.hpp"
 #include "slurm/cluster.hpp"
@@ -35,9 +36,9 @@ public:
     [[nodiscard]] Result<Outcome> perform(const Action& action, const WhyRefused& why_refused, std::int64_t now_s);
 
     /// True while a job on which an action failed is left alone: a minute at first, twice as long each time, up to an
-    /// hour.
-    [[nodiscard]] bool resting(std::uint32_t job_id, std::int64_t now_s) const;
-    /// Whether the latest action on the job was a release that did not come about: the journal then says more than is
+    /// hour. Where its array's throttle is off: while putting that back is.
+    [[nodiscard]] bool resting(const GovernedJob& governed, std::int64_t now_s) const;
+    /// Whether the latest action on the job itself was a release that did not come about: the journal then says more than is
     /// true.
     [[nodiscard]] bool release_failed(std::uint32_t job_id);
     /// Forgets jobs that are not in the list any more.
@@ -47,11 +48,11 @@ private:
     struct Rest {
         std::int64_t until_s = 0, span_s = 0;
     };
-    void rest(std::uint32_t job_id, std::int64_t now_s);
+    void rest(const Action& action, std::int64_t now_s);
 
     Cluster* cluster_;
     UsageDb* usage_;
-    std::map<std::uint32_t, Rest> resting_;
+    std::map<std::pair<std::uint32_t, bool>, Rest> resting_;  ///< by job, or by array for its throttle
     std::map<std::uint32_t, bool> release_failed_;
 };
 

@@ -116,6 +116,8 @@ void Daemon::note(const JournalRecord& record, Clock::time_point read, Clock::du
     if (decision.kind != DecisionKind::modification) return;
     books_->facts.forget(record.job_decision);
     if (listing_) listing_->facts_changed = true;
+    if (listing_ && decision.throttle) listing_->throttled.insert(record.job_decision);
+    if (decision.reason == Reason::immutable) cluster_->expect_change();
     if (decision.verdict == Verdict::rejected && decision.job_id)
         books_->refusals[*decision.job_id] = decision.reason;
 }
@@ -142,6 +144,7 @@ bool Daemon::fetch() {
     pace_.took(began, clocks_.steady(), std::chrono::milliseconds(policy_.config().interval_ms));
     if (!listing_) listing_.emplace();
     listing_->governed.clear();
+    listing_->throttled.clear();
     listing_->acted_on = true;
     if (*jobs) listing_->jobs = std::move(**jobs);
     listing_->began = list_began;
@@ -268,6 +271,7 @@ bool Daemon::act_once(std::set<std::uint32_t>& tried, std::int64_t now_s) {
         books_->refusals.clear();
         const auto open_before = books_->resolver.open().size();
         const auto outcome = books_->actor.perform(action, why_refused, now_s);
+        cluster_->expect_change();
         if (!outcome) {
             troubles_.begin(outcome.error().code == "unavailable" ? "slurmctld" : "usage.db", outcome.error());
             return false;
@@ -282,15 +286,17 @@ std::vector<Action> Daemon::planned(const std::set<std::uint32_t>& tried, std::i
     if (!books_->ledger) return {};
     std::vector<GovernedJob> candidates;
     for (const auto& governed : listing_->governed) {
-        const auto job_id = governed.job->job_id;
-        if (!tried.contains(job_id) && !books_->actor.resting(job_id, now_s)) candidates.push_back(governed);
+        const bool throttle_is_off = governed.throttle_is_off();
+        if (throttle_is_off && listing_->throttled.contains(governed.facts->decision)) continue;
+        const auto job_id = throttle_is_off ? governed.job->array_job_id : governed.job->job_id;
+        if (!tried.contains(job_id) && !books_->actor.resting(governed, now_s)) candidates.push_back(governed);
     }
     auto actions = plan(policy_.policy(), shape_, candidates, all_claims(books_->ledger, books_->resolver), now_s);
     // Until the next snapshot the plugin counts a promoted job in both classes: a release to the excess that it frees
     // would be stale now.
     std::set<std::string> promoted;
     std::erase_if(actions, [&](const Action& action) {
-        if (action.kind == ActionKind::hold) return false;
+        if (action.kind == ActionKind::hold || action.kind == ActionKind::throttle) return false;
         if (action.kind == ActionKind::promote) promoted.insert(action.contract);
         return !settings_->prolog_at_allocation || (action.to == JobClass::borrowed && promoted.contains(action.contract));
     });

@@ -48,6 +48,7 @@ struct Listing {
     std::int64_t taken_s = 0;
     std::vector<GovernedJob> governed;  ///< points into jobs
     bool facts_changed = false;  ///< the record knows more of them than `governed`
+    std::set<DecisionId> throttled;  ///< whose arrays' throttles have gone on record since: the list may show older ones
     bool acted_on = true;
 };
 
