@@ -88,6 +88,18 @@ std::optional<std::int64_t> count_indices(std::string_view text) {
 
 std::int64_t ArraySpec::concurrent() const { return limit && *limit > 0 ? std::min(tasks, *limit) : tasks; }
 
+bool ArraySpec::contains(std::int64_t task) const {
+    std::string_view text = indices;
+    while (true) {
+        const auto comma = text.find(',');
+        const auto range = read_range(text.substr(0, comma));
+        const bool within = range && task >= range->first && task <= range->last;
+        if (within && (task - range->first) % range->step == 0) return true;
+        if (comma == std::string_view::npos) return false;
+        text.remove_prefix(comma + 1);
+    }
+}
+
 std::optional<ArraySpec> parse_array(const std::string& text) {
     std::string_view rest = text;
     ArraySpec spec;

@@ -35,6 +35,8 @@ struct ArraySpec {
 
     /// Tasks that may run at once.
     [[nodiscard]] std::int64_t concurrent() const;
+    /// Whether the task is among the indices.
+    [[nodiscard]] bool contains(std::int64_t task) const;
 };
 /// Reads "0-9:3,20%4", with or without brackets; nothing when it is not one that Slurm would take.
 [[nodiscard]] std::optional<ArraySpec> parse_array(const std::string& text);

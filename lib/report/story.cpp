@@ -101,9 +101,8 @@ std::string pending_state(const Present& present) {
     if (present.cls == JobClass::queued) return queued_state(present);
     if (job.hold == Hold::user) return fmt::format("it is {} and held by its user", to_string(present.cls));
     if (job.hold == Hold::admin) return fmt::format("it is {} and held by an administrator", to_string(present.cls));
-    if (!job.eligible && job.begin_s > 0)
-        return fmt::format("it is {} and waits for its begin time {} or for a dependency", to_string(present.cls),
-                           utc_text(job.begin_s));
+    if (!job.eligible && job.begin_s > present.now_s)
+        return fmt::format("it is {} and may begin at {}", to_string(present.cls), utc_text(job.begin_s));
     if (!job.eligible) return fmt::format("it is {} and waits for a dependency", to_string(present.cls));
     if (present.cls == JobClass::guaranteed || present.cls == JobClass::exempt)
         return fmt::format("it is {} and waits in Slurm's queue: it starts when nodes that fit are free, or as soon as Slurm "
@@ -115,8 +114,9 @@ std::string pending_state(const Present& present) {
 
 std::vector<StoryEvent> story_of(const StoryInput& input) {
     std::vector<StoryEvent> events;
-    for (const auto& row : input.decisions) events.push_back(tell(row));
+    // an action comes before the modification by which it passed the plugin, also within a second
     for (const auto& action : input.actions) events.push_back(tell(action));
+    for (const auto& row : input.decisions) events.push_back(tell(row));
     for (const auto& interval : input.intervals) {
         events.push_back(start_of(interval));
         if (interval.end_s) events.push_back(end_of(interval, input));

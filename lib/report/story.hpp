@@ -43,6 +43,7 @@ struct Present {
     JobClass cls = JobClass::borrowed;
     GpuVector ask;  ///< what it claims, or would claim
     bool user_wants_hold = false;  ///< a queued job's user asked for a hold of his own
+    std::int64_t now_s = 0;
 };
 /// What it is doing, or what it waits for.
 [[nodiscard]] std::string present_state(const Present& present);

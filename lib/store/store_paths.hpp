@@ -13,7 +13,7 @@ struct StorePaths {
           accordd_lock(folder + "/accordd.lock") {}
 
     std::string dir, contracts_db, decisions_db, usage_db, journal, ledger;
-    std::string accordd_lock;  ///< held with flock(2) by accordd while it runs
+    std::string accordd_lock;  ///< held with flock(2) by accordd while it runs; touched by each pass
 };
 
 }  // namespace accord

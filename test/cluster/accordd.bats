@@ -195,6 +195,19 @@ modification|guaranteed"
     wait_for 15 loaded_through "$(last_decision)"
     guaranteed_at_most vision/gpu 8
 }
+
+@test "status and doctor tell an accordd that hangs" {
+    run accord status
+    refute_output --partial 'it hangs'
+    kill -STOP "$(accordd_pid)"
+    touch --date='5 minutes ago' "$CLUSTER_DIR/accord/accordd.lock"
+    run accord status
+    assert_output --partial 'accordd made its last pass 5 min'
+    assert_equal "$(accord doctor --json | jq -r '.[] | select(.control == "accordd passes").state')" mismatch
+    kill -CONT "$(accordd_pid)"
+    wait_for 15 accordd_passes
+}
+accordd_passes() { ! accord status | grep -q 'it hangs'; }
 last_decision_is_stored() { [ "$(last_decision)" -ge $((decisions_before + 17)) ]; }
 
 @test "promotions during a burst of submissions never exceed a guarantee" {

@@ -50,6 +50,12 @@ TEST_CASE("ten thousand single indices are counted one by one") {
     CHECK(parse_array(text)->tasks == 10000);
 }
 
+TEST_CASE("an array contains the tasks that its indices name") {
+    const auto spec = *parse_array("[0-9:3,20]%4");
+    for (const auto task : {0, 3, 9, 20}) CHECK(spec.contains(task));
+    for (const auto task : {1, 10, 12, 19, 21, -3}) CHECK_FALSE(spec.contains(task));
+}
+
 TEST_CASE("what Slurm would not take as an array is not one") {
     for (const auto* text :
          {"", ",", "1,", ",1", "a", "-1", "1-", "9-0", "0-9:0", "0-9:-1", "0-9:", "0-9:x", "0-9%", "0-9%x", "0-9%-1",

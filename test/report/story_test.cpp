@@ -39,7 +39,7 @@ struct Waiting {
         job.hold = Hold::admin;
     }
     [[nodiscard]] std::string state(JobClass cls) const {
-        return present_state({config, job, &contract, claims, cls, {{"a100", 4}}, user_wants_hold});
+        return present_state({config, job, &contract, claims, cls, {{"a100", 4}}, user_wants_hold, new_year_s});
     }
 };
 
@@ -132,6 +132,8 @@ TEST_CASE("other waits are told by their cause") {
     CHECK(waiting.state(JobClass::borrowed) == "it is borrowed and waits in Slurm's queue for GPUs that nobody needs");
     waiting.job.eligible = false;
     CHECK(waiting.state(JobClass::borrowed) == "it is borrowed and waits for a dependency");
+    waiting.job.begin_s = new_year_s + 60;
+    CHECK(waiting.state(JobClass::borrowed) == "it is borrowed and may begin at 2026-01-01T00:01:00Z");
 }
 
 TEST_CASE("a running and an ended job are told as such") {

@@ -47,7 +47,9 @@ struct Sound {
         store.dir = file("/var/lib/accord", 02750);
         store.files = {file("/var/lib/accord/contracts.db", 0640), file("/var/lib/accord/journal", 0750)};
         store.free_bytes = std::uint64_t{1} << 40;
-        store.journal_writable = store.journal_locked = store.accordd_running = true;
+        store.journal_writable = store.journal_locked = true;
+        store.now_s = 1000;
+        store.accordd = {true, 999};
         store.snapshot_age_s = 2;
         host.plugstack = "/etc/slurm/plugstack.conf";
         host.plugstack_readable = true;
@@ -182,11 +184,13 @@ const std::vector<Fault> faults{
     {"slurmctld without the plugin", [](Sound& s) { s.store.journal_locked = false; }, "job_submit plugin", State::missing,
      "does not hold the journal on this host",
      "see slurmctld's log for lines that begin with \"accord: \"; restart slurmctld after changing JobSubmitPlugins"},
-    {"accordd down", [](Sound& s) { s.store.accordd_running = false; }, "accordd", State::missing, "not running",
+    {"accordd down", [](Sound& s) { s.store.accordd.running = false; }, "accordd", State::missing, "not running",
      "systemctl start accordd"},
+    {"accordd stopped", [](Sound& s) { s.store.accordd.last_pass_s = 900; }, "accordd passes", State::mismatch,
+     "the last one 1 min 40 s ago", "see accordd's log; systemctl restart accordd"},
     {"no snapshot", [](Sound& s) { s.store.snapshot_age_s.reset(); }, "ledger snapshot", State::missing, "none",
      "see accordd's log"},
-    {"accordd hung", [](Sound& s) { s.store.not_loaded = 3; s.store.oldest_not_loaded_age_s = 200; }, "decisions loaded",
+    {"accordd behind the journal", [](Sound& s) { s.store.not_loaded = 3; s.store.oldest_not_loaded_age_s = 200; }, "decisions loaded",
      State::mismatch, "3 are not, the oldest for 3 min 20 s", "see accordd's log; systemctl restart accordd"},
     {"unscoped jobs allowed for nobody", [](Sound& s) { s.config.node.ungranted = Ungranted::log; },
      "accord.toml [node] ungranted", State::warning, "\"log\", and 0 jobs that Accord never judged",

@@ -46,8 +46,12 @@ void print_freshness(const SiteNow& site, std::FILE* to) {
     else
         fmt::print(to, "claims: snapshot of {}, and {} later decision{}\n", utc_text(taken_s), site.now.ledger.tail_size(),
                    site.now.ledger.tail_size() == 1 ? "" : "s");
-    if (!site.accordd_running)
+    const std::int64_t now_s = std::time(nullptr);
+    if (!site.accordd.running)
         fmt::print(to, "accordd is not running on this host: claims are kept, but no job is promoted or released\n");
+    else if (!site.accordd.well_at(now_s))
+        fmt::print(to, "accordd made its last pass {} ago: it hangs, and no job is promoted or released\n",
+                   span_text(now_s - site.accordd.last_pass_s.value_or(now_s)));
     if (site.config.mode == Mode::observe) fmt::print(to, "mode is observe: decisions are recorded, and change nothing\n");
 }
 
@@ -62,7 +66,7 @@ int status(const Options& options) {
     const auto found = status_of({site->config, site->contracts, site->now, *running, std::time(nullptr), options.pool});
     print_rows(found.rows, options.json);
     if (options.json) {
-        if (!site->accordd_running) print_freshness(*site, stderr);
+        if (!site->accordd.well_at(std::time(nullptr))) print_freshness(*site, stderr);
         return done;
     }
     for (const auto& pool : found.pools) print_pool(pool);

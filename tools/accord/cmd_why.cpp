@@ -49,7 +49,8 @@ Result<std::vector<JobView>> jobs_named(Cluster& cluster, const JobName& name) {
     if (!all) return tl::unexpected<Error>(all.error());
     std::vector<JobView> found;
     for (const auto& job : all->value_or(std::vector<JobView>{})) {
-        const bool of_array = job.array_job_id == name.job_id && (!name.task || job.array_task_id == name.task);
+        const bool has_task = job.array_task_id == name.task || (job.array && name.task && job.array->contains(*name.task));
+        const bool of_array = job.array_job_id == name.job_id && (!name.task || has_task);
         if (of_array || (job.job_id == name.job_id && !name.task)) found.push_back(job);
     }
     return found;
@@ -94,7 +95,8 @@ std::string state_now(const SiteNow& site, const Policy& policy, const JobView& 
     const auto key = governed.empty() ? std::string() : governed.front().contract;
     const auto* contract = policy.contract(key);
     const auto& claims = site.now.ledger.of(key);
-    Present present{site.config, job, contract ? contract->contract.get() : nullptr, claims, JobClass::borrowed, {}, false};
+    Present present{site.config, job, contract ? contract->contract.get() : nullptr, claims, JobClass::borrowed, {}, false,
+                    std::time(nullptr)};
     if (!governed.empty()) {
         present.cls = governed.front().cls;
         present.user_wants_hold = governed.front().facts && governed.front().facts->user_wants_hold;

@@ -9,7 +9,6 @@
 #include "store/contracts_db.hpp"
 #include "store/journal_lines.hpp"
 #include "store_access.hpp"
-#include "sys/file_lock.hpp"
 
 namespace accord {
 
@@ -49,9 +48,9 @@ Result<SiteNow> read_site_now() {
     if (!now) return tl::unexpected<Error>(now.error());
     auto record = Record::open(*paths);
     if (!record) return tl::unexpected<Error>(record.error());
-    const auto running = is_locked(paths->accordd_lock);
-    if (!running) return tl::unexpected<Error>(running.error());
-    return SiteNow{std::move(*config), std::move(*contracts), std::move(*now), std::move(*record), *running};
+    const auto accordd = accordd_state(*paths);
+    if (!accordd) return tl::unexpected<Error>(accordd.error());
+    return SiteNow{std::move(*config), std::move(*contracts), std::move(*now), std::move(*record), *accordd};
 }
 
 }  // namespace accord

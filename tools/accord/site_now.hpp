@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "accordd_state.hpp"
 #include "policy/config.hpp"
 #include "policy/error.hpp"
 #include "policy/policy.hpp"
@@ -17,7 +18,7 @@ struct SiteNow {
     std::vector<PolicyContract> contracts;  ///< in any state
     LedgerNow now;
     Record record;
-    bool accordd_running = false;  ///< on this host
+    AccorddState accordd;
 };
 
 /// The contracts of contracts.db, in any state; none where the file is not there.

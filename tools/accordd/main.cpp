@@ -34,6 +34,7 @@ using Event = std::unique_ptr<sd_event, EventFree>;
 struct Loop {
     sd_event* event;
     Daemon* daemon;
+    int lock;  ///< the store's lock file
     bool ready = false;
     std::optional<Error> failure;
 };
@@ -59,6 +60,7 @@ int run_pass(sd_event_source* timer, uint64_t, void* data) {
         loop.failure = done.error();
         return sd_event_exit(loop.event, 1);
     }
+    ::futimens(loop.lock, nullptr);  // by the file's time others see that passes go on
     sd_notifyf(0, "%sSTATUS=%s", loop.ready ? "" : "READY=1\n", loop.daemon->status().c_str());
     loop.ready = true;
     // CLOCK_MONOTONIC is the steady clock's.
@@ -67,7 +69,7 @@ int run_pass(sd_event_source* timer, uint64_t, void* data) {
     return sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
 }
 
-Result<void> run_loop(Daemon& daemon) {
+Result<void> run_loop(Daemon& daemon, const Fd& lock) {
     const auto check = [](int code, const char* what) -> Result<void> {
         if (code >= 0) return {};
         return fail("io", fmt::format("accordd: cannot {}: {}", what, std::strerror(-code)));
@@ -80,7 +82,7 @@ Result<void> run_loop(Daemon& daemon) {
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
     sigprocmask(SIG_BLOCK, &signals, nullptr);
-    Loop loop{event.get(), &daemon};
+    Loop loop{event.get(), &daemon, lock.get()};
     for (const int signal : {SIGTERM, SIGINT})
         if (auto added = check(sd_event_add_signal(event.get(), nullptr, signal, nullptr, nullptr), "wait for signals");
             !added)
@@ -103,7 +105,7 @@ Result<void> run_daemon() {
     const auto cluster = connect_slurm();
     log_line(LogLevel::info, fmt::format("accordd {} on {}", PACKAGE_VERSION, policy->config().store_dir));
     Daemon daemon(std::move(*policy), *cluster, host_name());
-    return run_loop(daemon);
+    return run_loop(daemon, *lock);
 }
 
 }  // namespace

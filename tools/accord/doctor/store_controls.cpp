@@ -64,9 +64,15 @@ void check_journal(Controls& controls, const StoreFacts& facts) {
 }
 
 void check_accordd(Controls& controls, const StoreFacts& facts) {
-    check(controls, "accordd", facts.accordd_running, State::missing, facts.accordd_running ? "running" : "not running",
-          {"claims are kept, but no job is promoted or released, and members are not looked up", "systemctl start accordd"});
-    const auto age = facts.snapshot_age_s ? "of " + span_text(*facts.snapshot_age_s) + " ago" : "none";
+    const auto& accordd = facts.accordd;
+    const auto why = "claims are kept, but no job is promoted or released, and members are not looked up";
+    check(controls, "accordd", accordd.running, State::missing, accordd.running ? "running" : "not running",
+          {why, "systemctl start accordd"});
+    if (accordd.running)
+        check(controls, "accordd passes", accordd.well_at(facts.now_s), State::mismatch,
+              accordd.last_pass_s ? "the last one " + span_text(facts.now_s - *accordd.last_pass_s) + " ago" : "none yet",
+              {why, "see accordd's log; systemctl restart accordd"});
+    const auto age = facts.snapshot_age_s ? "changed " + span_text(*facts.snapshot_age_s) + " ago" : "none";
     const auto found = facts.ledger_trouble.empty() ? age : facts.ledger_trouble;
     check(controls, "ledger snapshot", facts.snapshot_age_s && facts.ledger_trouble.empty(), State::missing, found,
           {"without it the plugin counts claims from its own journal alone and knows no partition's shape",

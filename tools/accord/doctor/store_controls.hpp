@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "accordd_state.hpp"
 #include "doctor/control.hpp"
 #include "doctor/file_facts.hpp"
 #include "policy/config.hpp"
@@ -22,7 +23,8 @@ struct StoreFacts {
     std::uint64_t free_bytes = 0;
     bool journal_writable = false;    ///< by SlurmUser
     bool journal_locked = false;      ///< by the job_submit plugin, which holds its lock while it is loaded
-    bool accordd_running = false;
+    AccorddState accordd;
+    std::int64_t now_s = 0;
     std::optional<std::int64_t> snapshot_age_s;
     std::uint64_t not_loaded = 0;              ///< decisions in the journal that are not in decisions.db
     std::int64_t oldest_not_loaded_age_s = 0;  ///< age of the oldest of them

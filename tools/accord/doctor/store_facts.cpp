@@ -50,7 +50,8 @@ void look_at_journal(const StorePaths& paths, StoreFacts& facts) {
 
 void look_at_accordd(const StorePaths& paths, StoreFacts& facts) {
     const std::int64_t now_s = std::time(nullptr);
-    facts.accordd_running = is_locked(paths.accordd_lock).value_or(false);
+    facts.now_s = now_s;
+    if (const auto state = accordd_state(paths)) facts.accordd = *state;
     if (const auto base = read_ledger(paths.ledger))
         facts.snapshot_age_s = std::max<std::int64_t>(0, now_s - base->taken_s);
     else if (::access(paths.ledger.c_str(), F_OK) == 0)
