@@ -94,6 +94,9 @@ std::string counted_high(const GpuCount& count) {
 
 Objection gpu_type(const Application& application) {
     const auto& terms = application.terms();
+    if (application.count.shards_unpriced)
+        return fmt::format("partition {} has no shards of GPUs to give: ask for whole ones, as in --gres=gpu:1, or ask {}",
+                           application.pool.partition, owner_of(application));
     std::vector<std::string> types;
     for (const auto& [type, capacity] : terms.capacity) types.push_back(type);
     for (const auto& [type, gpus] : application.count.gpus) {

@@ -9,10 +9,18 @@
 
 #include "policy/nodes.hpp"
 #include "policy/tres.hpp"
+#include "policy/unusable.hpp"
 
 namespace accord {
 
 namespace {
+
+std::int64_t ceil_div(std::int64_t value, std::int64_t by) { return value / by + (value % by != 0 ? 1 : 0); }
+
+/// Slurm's 0 is "not set".
+std::optional<std::int64_t> set(const std::optional<std::int64_t>& value) {
+    return value && *value > 0 ? std::optional(std::min(*value, gpus_max)) : std::nullopt;
+}
 
 /// A request under count: what its fields say, and the answer as far as it is known.
 class Counting {
@@ -22,11 +30,12 @@ public:
 
     GpuCount count() {
         read_fields();
+        infer_tasks();
         nodes_ = node_range(ask_, shape_, total(per_job_.gpus));
-        if (whole_nodes())
+        if (ask_.whole_node || (shape_ != nullptr && shape_->exclusive))
             count_whole_nodes();
-        else if (const auto why = uncountable(); !why.empty())
-            count_everything(why);
+        else if (malformed_)
+            count_everything("a GPU count that Slurm does not take");
         else
             count_each_way();
         return std::move(result_);
@@ -44,6 +53,8 @@ private:
         per_node_ = read_field(ask_.tres_per_node, "--gres or --gpus-per-node");
         per_task_ = read_field(ask_.tres_per_task, "--gpus-per-task");
         per_socket_ = read_field(ask_.tres_per_socket, "--gpus-per-socket");
+        for (const auto* field : {&per_job_, &per_node_, &per_task_, &per_socket_})
+            for (const auto& [type, gpus] : field->gpus) types_.insert(type);
     }
 
     TresGpus read_field(const std::optional<std::string>& text, const char* option) {
@@ -52,30 +63,27 @@ private:
         if (!found.without_prefix.empty())
             say("{}: \"{}\" has no \"gres:\" or \"gres/\" before it, so Slurm takes no GPU from it", option,
                 found.without_prefix);
-        names_gpus_ = names_gpus_ || !found.gpus.empty();
-        shared_ = shared_ || found.shared;
         malformed_ = malformed_ || found.malformed;
         return found;
     }
 
-    /// The types that any field names; "" for GPUs of no named type.
-    [[nodiscard]] std::set<std::string> types() const {
-        std::set<std::string> named;
-        for (const auto* field : {&per_job_, &per_node_, &per_task_, &per_socket_})
-            for (const auto& [type, gpus] : field->gpus) named.insert(type);
-        return named;
-    }
-
-    [[nodiscard]] bool whole_nodes() const { return ask_.whole_node || (shape_ != nullptr && shape_->exclusive); }
-
-    /// Why the request cannot be counted exactly; empty when it can.
-    [[nodiscard]] std::string uncountable() const {
-        if (malformed_) return "a GPU count that Slurm does not take";
-        if (shared_) return "shards or MPS";
-        if (!per_socket_.gpus.empty()) return "GPUs per socket";
-        if (ask_.ntasks_per_tres && *ask_.ntasks_per_tres > 0) return "tasks per GPU";
-        if (names_gpus_ && ask_.job_size) return "a list of node counts";
-        return {};
+    /// gres_job_state_validate (22.05): tasks that follow from GPUs, or from nodes, where none are named.
+    void infer_tasks() {
+        if (set(ask_.num_tasks)) return;
+        const auto per_gpu = set(ask_.ntasks_per_tres);
+        if (per_gpu && !types_.empty()) {
+            const auto in_all = total(per_job_.gpus);
+            const auto gpus = in_all != 0 ? in_all
+                                          : saturating_mul(total(per_node_.gpus), set(ask_.min_nodes).value_or(1));
+            if (gpus != 0) ask_.num_tasks = saturating_mul(gpus, *per_gpu);
+            return;
+        }
+        const auto nodes = set(ask_.min_nodes);
+        if (per_task_.gpus.empty() || !nodes || nodes != set(ask_.max_nodes)) return;
+        if (const auto per_node = set(ask_.ntasks_per_node))
+            ask_.num_tasks = saturating_mul(*nodes, *per_node);
+        else if (!ask_.cpus_per_task)
+            ask_.num_tasks = nodes;
     }
 
     void widen(const std::string& type, Gpus min, Gpus max) {
@@ -87,15 +95,34 @@ private:
     // One function per way of asking.
 
     void count_each_way() {
-        for (const auto& [type, gpus] : per_job_.gpus) count_per_job(type, gpus);
-        for (const auto& [type, gpus] : per_node_.gpus)
-            if (amount_of(per_job_.gpus, type) == 0) count_per_node(type, gpus);
-        for (const auto& [type, gpus] : per_task_.gpus)
-            if (!count_per_task(type, gpus)) return count_everything("GPUs per task without a number of tasks");
-        if (!names_gpus_)
+        for (const auto& type : types_)
+            if (const auto why = count_type(type); !why.empty()) return count_everything(why);
+        count_tasks_per_gpu();
+        count_parts_of_gpus();
+        if (result_.gpus.empty())
             say("the request names no GPU");
         else
             count_what_is_left_unusable();
+    }
+
+    /// Which field holds where several name the type, after gres_job_state_validate. Empty, or why there is no count.
+    std::string count_type(const std::string& type) {
+        const auto tasks = set(ask_.num_tasks);
+        const auto in_all = amount_of(per_job_.gpus, type), for_each_task = amount_of(per_task_.gpus, type);
+        if (in_all != 0) count_per_job(type, in_all);
+        if (for_each_task != 0 && tasks) count_per_task(type, for_each_task, *tasks);
+        if (for_each_task != 0 && !tasks && in_all == 0) return "GPUs per task without a number of tasks";
+        if (in_all != 0 || for_each_task != 0) return {};
+        if (const auto on_each_node = amount_of(per_node_.gpus, type); on_each_node != 0) {
+            count_per_node(type, on_each_node);
+            return {};
+        }
+        const auto sockets = set(ask_.sockets_per_node);
+        if (!sockets) return "GPUs per socket without a number of sockets per node";
+        const auto on_each_socket = amount_of(per_socket_.gpus, type);
+        say("{} on each of {} sockets of a node", describe({{type, on_each_socket}}), *sockets);
+        count_per_node(type, saturating_mul(on_each_socket, *sockets));
+        return {};
     }
 
     void count_per_job(const std::string& type, Gpus gpus) {
@@ -113,35 +140,55 @@ private:
         say("{} on each of {} makes {}", describe({{type, gpus}}), nodes_text(nodes), range_text(fewest, most));
     }
 
-    /// False when the number of tasks is not known, in which case Slurm refuses the request.
-    bool count_per_task(const std::string& type, Gpus gpus) {
-        const auto in_all = amount_of(per_job_.gpus, type);
-        const auto tasks = task_range();
-        if (!tasks) return in_all != 0;
-        const auto fewest = saturating_mul(gpus, tasks->min), most = saturating_mul(gpus, tasks->max);
-        widen(type, fewest, most);
-        say("{} for each of {} tasks makes {}", describe({{type, gpus}}), range_text(tasks->min, tasks->max),
-            range_text(fewest, most));
-        return true;
+    void count_per_task(const std::string& type, Gpus gpus, std::int64_t tasks) {
+        const auto in_all = saturating_mul(gpus, tasks);
+        widen(type, in_all, in_all);
+        say("{} for each of {} tasks makes {}", describe({{type, gpus}}), tasks, in_all);
     }
 
-    /// gres_job_state_validate (22.05): without --ntasks the tasks follow from the nodes.
-    [[nodiscard]] std::optional<GpuInterval> task_range() const {
-        if (ask_.num_tasks && *ask_.num_tasks > 0) return GpuInterval{*ask_.num_tasks, *ask_.num_tasks};
-        if (ask_.ntasks_per_node && *ask_.ntasks_per_node > 0)
-            return GpuInterval{saturating_mul(*ask_.ntasks_per_node, nodes_.fewest),
-                               saturating_mul(*ask_.ntasks_per_node, nodes_.most)};
-        const bool fixed = ask_.min_nodes && ask_.max_nodes && *ask_.min_nodes == *ask_.max_nodes;
-        if (fixed && !ask_.cpus_per_task) return GpuInterval{*ask_.min_nodes, *ask_.min_nodes};
-        return std::nullopt;
+    /// --ntasks-per-gpu asks for GPUs by itself where nothing else does.
+    void count_tasks_per_gpu() {
+        const auto per_gpu = set(ask_.ntasks_per_tres), tasks = set(ask_.num_tasks);
+        if (!types_.empty() || !per_gpu || !tasks) return;
+        const auto gpus = ceil_div(*tasks, *per_gpu);
+        widen("", gpus, gpus);
+        say("{} tasks, {} for each GPU, make {}", *tasks, *per_gpu, describe({{"", gpus}}));
+    }
+
+    /// A GPU of which a job holds a part is lost to jobs that want whole ones.
+    void count_parts_of_gpus() {
+        for (const auto* field : {&per_job_, &per_node_, &per_task_, &per_socket_}) {
+            if (field->mps) {
+                say("MPS takes one GPU on each node");
+                add_per_node("", 1);
+            }
+            for (const auto& [type, shards] : field->shards) {
+                if (!pool_.shards_per_gpu) result_.shards_unpriced = true;
+                const auto gpus = ceil_div(shards, std::max<std::int64_t>(pool_.shards_per_gpu.value_or(1), 1));
+                say("{} shards, {} of which make a GPU, take {}", shards, pool_.shards_per_gpu.value_or(1),
+                    describe({{type, gpus}}));
+                if (field == &per_node_)
+                    add_per_node(type, gpus);
+                else
+                    widen(type, gpus, every_gpu(type));
+            }
+        }
+    }
+
+    void add_per_node(const std::string& type, Gpus gpus) {
+        const auto whole = result_.gpus[type];
+        count_per_node(type, gpus);
+        auto& interval = result_.gpus[type];
+        if (whole.max == 0) return;
+        interval = {saturating_add(whole.min, saturating_mul(gpus, nodes_.fewest)),
+                    saturating_add(whole.max, saturating_mul(gpus, nodes_.most))};
     }
 
     void count_whole_nodes() {
         if (shape_ == nullptr) return count_everything("whole nodes, whose GPUs are not known yet");
         std::vector<const NodeShape*> nodes;
-        const auto asked = types();
         for (const auto& node : shape_->nodes)
-            if (has_all(node, asked)) nodes.push_back(&node);
+            if (has_all_types(node)) nodes.push_back(&node);
         std::set<std::string> held;
         for (const auto* node : nodes)
             for (const auto& [type, gpus] : node->gpus) held.insert(type);
@@ -152,19 +199,20 @@ private:
         say("whole nodes: every GPU of {} makes {}", nodes_text(nodes_.most), describe(maxima(result_.gpus)));
     }
 
-    static bool has_all(const NodeShape& node, const std::set<std::string>& asked) {
-        return std::all_of(asked.begin(), asked.end(), [&](const auto& type) { return gpus_on(node, type) > 0; });
+    [[nodiscard]] bool has_all_types(const NodeShape& node) const {
+        return std::all_of(types_.begin(), types_.end(), [&](const auto& type) { return gpus_on(node, type) > 0; });
     }
 
     void count_everything(const std::string& why) {
         result_.exact = false;
-        auto asked = types();
-        if (asked.empty()) asked.insert("");
-        for (const auto& type : asked) widen(type, 0, every_gpu(type));
+        auto types = types_;
+        if (types.empty()) types.insert("");
+        for (const auto& type : types) widen(type, 0, every_gpu(type));
         say("{}: counted as every GPU of {}, which makes {}", why, nodes_text(nodes_.most),
             describe(maxima(result_.gpus)));
     }
 
+    /// Of the most nodes that the job may take.
     [[nodiscard]] Gpus every_gpu(const std::string& type) const {
         if (shape_ == nullptr) return pool_gpus(type);
         std::vector<const NodeShape*> nodes;
@@ -176,66 +224,19 @@ private:
         return type.empty() ? total(pool_.gpus) : amount_of(pool_.gpus, type);
     }
 
-    // CPUs and memory beyond the GPUs' share leave GPUs without any.
-
+    /// What CPUs and memory take beyond the GPUs asked for is of each type asked for, as far as the nodes have it.
     void count_what_is_left_unusable() {
-        Gpus fewest = 0;
-        for (const auto& [type, interval] : result_.gpus) fewest = saturating_add(fewest, interval.min);
-        if (cpus_asked() > fewest || asks_per_gpu(ask_.cpus_per_tres) > 1) {
-            if (const auto share = cpu_share(); share && over(*share, fewest, cpus_asked(), ask_.cpus_per_tres))
-                count_everything(fmt::format("more than {} CPUs for each GPU", *share));
-        }
-        if (ask_.mem_per_node_mb || ask_.mem_per_cpu_mb || ask_.mem_per_tres) {
-            if (const auto share = memory_share(); share && over(*share, fewest, memory_asked(), ask_.mem_per_tres))
-                count_everything(fmt::format("more than {} MiB of memory for each GPU", *share));
-        }
-    }
-
-    static std::int64_t asks_per_gpu(const std::optional<std::string>& field) {
-        Gpus most = 0;
-        if (field)
-            for (const auto& [type, count] : parse_tres_gpus(*field).gpus) most = std::max(most, count);
-        return most;
-    }
-
-    static bool over(std::int64_t share, Gpus gpus, std::int64_t asked, const std::optional<std::string>& per_gpu) {
-        return asked > saturating_mul(share, gpus) || asks_per_gpu(per_gpu) > share;
-    }
-
-    [[nodiscard]] std::int64_t cpus_asked() const {
-        const auto at_least = [](const std::optional<std::int64_t>& value, std::int64_t least) {
-            return std::clamp(value.value_or(least), least, gpus_max);
-        };
-        return std::max({at_least(ask_.min_cpus, 0),
-                         saturating_mul(at_least(ask_.num_tasks, 1), at_least(ask_.cpus_per_task, 1)),
-                         saturating_mul(at_least(ask_.min_cpus_per_node, 0), nodes_.fewest)});
-    }
-
-    [[nodiscard]] std::int64_t memory_asked() const {
-        if (ask_.mem_per_node_mb)
-            return *ask_.mem_per_node_mb <= 0 ? gpus_max : saturating_mul(*ask_.mem_per_node_mb, nodes_.fewest);
-        return saturating_mul(std::max<std::int64_t>(ask_.mem_per_cpu_mb.value_or(0), 0), cpus_asked());
-    }
-
-    [[nodiscard]] std::optional<std::int64_t> cpu_share() const {
-        return pool_.cpus_per_gpu ? pool_.cpus_per_gpu : smallest_share(&NodeShape::cpus);
-    }
-
-    [[nodiscard]] std::optional<std::int64_t> memory_share() const {
-        return pool_.mem_per_gpu_mb ? pool_.mem_per_gpu_mb : smallest_share(&NodeShape::memory_mb);
-    }
-
-    /// The node's share of the node where it is smallest; none where no node's is known.
-    [[nodiscard]] std::optional<std::int64_t> smallest_share(std::int64_t NodeShape::* what) const {
-        std::optional<std::int64_t> smallest;
-        if (shape_ == nullptr) return smallest;
-        for (const auto& node : shape_->nodes) {
-            const auto gpus = total(node.gpus);
-            if (gpus == 0 || node.*what <= 0) continue;
-            const auto share = node.*what / gpus;
-            if (!smallest || share < *smallest) smallest = share;
-        }
-        return smallest;
+        const auto asked = maxima(result_.gpus);
+        Gpus least = 0;
+        for (const auto& [type, interval] : result_.gpus) least = saturating_add(least, interval.min);
+        const auto burden =
+            burden_of(ask_, {least, total(asked)}, std::min(nodes_.most, total(asked)), shape_, pool_);
+        if (burden.gpus == 0) return;
+        const auto more = burden.gpus - total(asked);
+        for (const auto& [type, gpus] : asked)
+            widen(type, 0, std::max(gpus, std::min(saturating_add(gpus, more), every_gpu(type))));
+        if (maxima(result_.gpus) == asked) return;
+        say("{} leaves others unusable, which makes {}", burden.why, describe(maxima(result_.gpus)));
     }
 
     // Words.
@@ -250,12 +251,13 @@ private:
         return min == max ? fmt::format("{}", max) : fmt::format("{} to {}", min, max);
     }
 
-    const GpuAsk& ask_;
+    GpuAsk ask_;  ///< with the tasks that Slurm infers
     const PartitionShape* shape_;
     const PoolConfig& pool_;
     const Explain explain_;
     TresGpus per_job_, per_node_, per_task_, per_socket_;
-    bool names_gpus_ = false, shared_ = false, malformed_ = false;
+    std::set<std::string> types_;  ///< that any field names; "" for GPUs of no named type
+    bool malformed_ = false;
     NodeRange nodes_;
     GpuCount result_;
 };

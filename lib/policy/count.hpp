@@ -17,6 +17,7 @@ namespace accord {
 struct GpuCount {
     GpuIntervals gpus;
     bool exact = true;
+    bool shards_unpriced = false;  ///< asks for shards in a pool that does not say how many make a GPU
     std::vector<std::string> steps;
 };
 

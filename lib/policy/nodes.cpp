@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <string_view>
 
 namespace accord {
 
@@ -17,17 +18,34 @@ std::int64_t set_or(const std::optional<std::int64_t>& value, std::int64_t other
     return value && *value > 0 ? std::min(*value, gpus_max) : otherwise;
 }
 
+/// A list of hosts longer than --nodes is one to choose from on newer releases (from 23.11), and refused before.
 std::int64_t fewest_nodes(const GpuAsk& ask, const PartitionShape* shape) {
-    auto fewest = std::max({std::int64_t{1}, set_or(ask.min_nodes, 1), set_or(ask.required_nodes, 1)});
+    auto fewest = set_or(ask.min_nodes, set_or(ask.required_nodes, 1));
     if (shape != nullptr) fewest = std::max(fewest, shape->min_nodes);
     const auto tasks = set_or(ask.num_tasks, 0), per_node = set_or(ask.ntasks_per_node, 0);
     if (tasks != 0 && per_node != 0) fewest = std::max(fewest, ceil_div(tasks, per_node));
     return fewest;
 }
 
-/// The limit that the request or the partition names, a list of sizes excepted: its largest need not be the last.
+/// The largest number in a list of node counts, such as "2,4,8" or "2-8:2": it need not be the last.
+std::int64_t largest_size(std::string_view sizes) {
+    std::int64_t largest = 0, number = 0;
+    bool is_step = false;
+    for (const char letter : sizes) {
+        if (letter >= '0' && letter <= '9') {
+            number = saturating_add(saturating_mul(number, 10), letter - '0');
+            if (!is_step) largest = std::max(largest, number);
+        } else {
+            number = 0;
+            is_step = letter == ':';
+        }
+    }
+    return largest;
+}
+
+/// The limit that the request or the partition names.
 std::int64_t node_limit(const GpuAsk& ask, const PartitionShape* shape) {
-    auto limit = ask.job_size ? gpus_max : set_or(ask.max_nodes, gpus_max);
+    auto limit = set_or(ask.job_size ? std::optional(largest_size(*ask.job_size)) : ask.max_nodes, gpus_max);
     if (shape != nullptr) {
         limit = std::min(limit, set_or(shape->max_nodes, gpus_max));
         limit = std::min(limit, static_cast<std::int64_t>(shape->nodes.size()));
@@ -40,7 +58,7 @@ std::int64_t sufficient_nodes(const GpuAsk& ask, std::int64_t fewest, Gpus by_gp
     if (const auto tasks = set_or(ask.num_tasks, 0); tasks != 0) return tasks;
     if (set_or(ask.max_nodes, 0) != 0 || ask.job_size) return gpus_max;
     const auto by_cpus = ceil_div(set_or(ask.min_cpus, 1), set_or(ask.cpus_per_task, 1));
-    return std::max({by_cpus, by_gpus, fewest});
+    return std::max({by_cpus, by_gpus, fewest, set_or(ask.required_nodes, 1)});
 }
 
 template <typename Order>

@@ -20,10 +20,10 @@ struct NodeRange {
 
 /// The nodes that Slurm may give the request. `shape` may be null.
 ///
-/// Fewest: the largest of --nodes, MinNodes, the hosts named and the tasks over the tasks per node. Most: the smallest
-/// of --nodes, MaxNodes, the partition's nodes and the tasks. Without tasks and without a node limit Slurm adds nodes
-/// only until it has the CPUs (_eval_nodes of select/cons_tres, 22.05), and each gives at least one task's; a request
-/// for a number of GPUs in all (`by_gpus`) also until it has those, at least one on each node.
+/// Fewest: the largest of --nodes (else the hosts named), MinNodes and the tasks over the tasks per node. Most: the
+/// smallest of --nodes, MaxNodes, the partition's nodes and the tasks. Without tasks and without a node limit Slurm adds
+/// nodes only until it has the CPUs (_eval_nodes of select/cons_tres, 22.05), and each gives at least one task's; a
+/// request for a number of GPUs in all (`by_gpus`) also until it has those, at least one on each node.
 [[nodiscard]] NodeRange node_range(const GpuAsk& ask, const PartitionShape* shape, Gpus by_gpus = 0);
 
 /// GPUs of `type` on the node; the type "" stands for all types together.

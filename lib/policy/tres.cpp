@@ -105,8 +105,10 @@ void take_token(std::string_view token, TresGpus& found) {
         return;
     else if (name == "gpu")
         found.gpus[std::string(type)] = *count;
-    else if (name == "shard" || name == "mps")
-        found.shared = true;
+    else if (name == "shard")
+        found.shards[std::string(type)] = *count;
+    else if (name == "mps")
+        found.mps = true;
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ namespace accord {
 /// One field's GPUs, as Slurm reads them. Of a repeated (name, type) the last one holds; a count of 0 is no request.
 struct TresGpus {
     GpuVector gpus;               ///< "" for those of no named type
-    bool shared = false;          ///< asks for shards or MPS, which hold GPUs too
+    GpuVector shards;             ///< likewise
+    bool mps = false;             ///< asks for a part of a GPU by MPS, which Slurm gives of one GPU on each node
     bool malformed = false;       ///< a "gres" token that Slurm refuses, such as "gpu::1" or "gpu:a100:x"
     std::string_view without_prefix;  ///< a token such as "gpu:1", which Slurm skips: it asks for nothing; else empty
 };

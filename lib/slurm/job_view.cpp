@@ -159,7 +159,7 @@ GpuAsk ask_of(const slurm_job_info_t& info) {
         ((info.pn_min_memory & MEM_PER_CPU) != 0 ? ask.mem_per_cpu_mb : ask.mem_per_node_mb) = memory;
     ask.cpus_per_tres = words_of(info.cpus_per_tres);
     ask.mem_per_tres = words_of(info.mem_per_tres);
-    ask.whole_node = info.shared == JOB_SHARED_NONE;
+    ask.whole_node = info.shared == JOB_SHARED_NONE || is_set(info.core_spec) || info.reboot != 0;
     ask.job_size = compat::job_size(info);
     return ask;
 }

@@ -31,6 +31,7 @@ public:
         info_.state_reason = held ? WAIT_HELD_USER : WAIT_RESOURCES;
         info_.requeue = 1;
         info_.shared = NO_VAL16;
+        info_.core_spec = NO_VAL16;
         info_.num_tasks = 1;
         info_.num_nodes = 1;
         info_.time_limit = 60;

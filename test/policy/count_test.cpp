@@ -169,22 +169,29 @@ TEST_CASE("whole nodes for a number of GPUs are as many as that takes") {
     CHECK(count(ask).gpus == GpuIntervals{{"a100", {12, 16}}});
 }
 
-TEST_CASE("what is not counted exactly is every GPU of the most nodes", "[A18][A19]") {
+TEST_CASE("GPUs per socket are counted on each socket of each node", "[A18]") {
+    auto ask = on_nodes({}, 2, 2);
+    ask.tres_per_socket = "gres:gpu:1";
+    ask.sockets_per_node = 2;
+    CHECK(count(ask).gpus == untyped(4, 4));
+    CHECK(count(ask).exact);
+    CHECK(count(ask).steps == std::vector<std::string>{"1 GPU on each of 2 sockets of a node",
+                                                        "2 GPU on each of 2 nodes makes 4"});
+    ask.tres_per_node = "gres:gpu:4";
+    CHECK(count(ask).gpus == untyped(8, 8));
+    ask.tres_per_job = "gres:gpu:4";
+    CHECK(count(ask).gpus == untyped(4, 4));
+}
+
+TEST_CASE("what Slurm refuses is every GPU of the most nodes", "[A18]") {
     struct Row {
         GpuAsk ask;
         const char* why;
     };
     auto per_socket = on_nodes({}, 1, 1);
     per_socket.tres_per_socket = "gres:gpu:1";
-    auto per_gpu = with_tasks(on_nodes({}, 1, 1), 4);
-    per_gpu.ntasks_per_tres = 2;
-    auto sizes = on_nodes(per_node("gres:gpu:2"), 1, 1);
-    sizes.job_size = "1";
     for (const auto& [ask, why] : {
-             Row{per_socket, "GPUs per socket"},
-             Row{per_gpu, "tasks per GPU"},
-             Row{on_nodes(per_node("gres:shard:4"), 1, 1), "shards or MPS"},
-             Row{on_nodes(per_node("gres:mps:50"), 1, 1), "shards or MPS"},
+             Row{per_socket, "GPUs per socket without a number of sockets per node"},
              Row{on_nodes(per_node("gres:gpu::1"), 1, 1), "a GPU count that Slurm does not take"},
          }) {
         INFO(why);
@@ -193,43 +200,107 @@ TEST_CASE("what is not counted exactly is every GPU of the most nodes", "[A18][A
         CHECK(high.gpus == untyped(0, 8));
         CHECK(high.steps.back().starts_with(std::string(why) + ": counted as every GPU of 1 node,"));
     }
-    CHECK(count(sizes).gpus == untyped(0, 32));
 }
 
-TEST_CASE("CPUs beyond the GPUs' share are counted as every GPU") {
+TEST_CASE("tasks per GPU ask for GPUs where nothing else does") {
+    auto ask = with_tasks(on_nodes({}, 1, 1), 4);
+    ask.ntasks_per_tres = 2;
+    CHECK(count(ask).gpus == untyped(2, 2));
+    CHECK(count(ask).steps == std::vector<std::string>{"4 tasks, 2 for each GPU, make 2 GPU"});
+    ask = per_job("gres:gpu:a100:3");
+    ask.ntasks_per_tres = 2;
+    CHECK(count(ask).gpus == GpuIntervals{{"a100", {3, 3}}});
+    ask = with_tasks(per_node("gres:gpu:2"), 4);
+    ask.ntasks_per_tres = 2;
+    CHECK(count(on_nodes(ask, 1, 1)).gpus == untyped(2, 2));
+}
+
+TEST_CASE("GPUs of the job bound what nodes, tasks and sockets ask for") {
+    auto ask = on_nodes(per_job("gres:gpu:8"), 1, 4);
+    ask.tres_per_node = "gres:gpu:4";
+    CHECK(count(ask).gpus == untyped(8, 8));
+    ask = per_job("gres:gpu:8");
+    ask.tres_per_task = "gres/gpu=2";
+    CHECK(count(ask).gpus == untyped(8, 8));
+    ask = with_tasks(on_nodes(per_task("gres:gpu:1"), 1, 4), 4);
+    ask.tres_per_node = "gres:gpu:2";
+    CHECK(count(ask).gpus == untyped(4, 4));
+}
+
+TEST_CASE("a list of node counts is its smallest to its largest") {
+    auto ask = on_nodes(per_node("gres:gpu:2"), 1, 2);
+    ask.job_size = "1,4,2";
+    CHECK(count(ask).gpus == untyped(2, 8));
+    ask.job_size = "1-3:2";
+    CHECK(count(ask).gpus == untyped(2, 6));
+}
+
+TEST_CASE("hosts to choose from are no more nodes than asked for") {
+    auto ask = on_nodes(per_node("gres:gpu:2"), 1, 1);
+    ask.required_nodes = 3;
+    CHECK(count(ask).gpus == untyped(2, 2));
+    ask.max_nodes.reset();
+    CHECK(count(ask).gpus == untyped(2, 6));
+}
+
+TEST_CASE("a GPU of which a job holds a part counts as one on each node", "[A19]") {
+    const auto shape = mixed_nodes();
+    auto pool = mixed_pool;
+    pool.shards_per_gpu = 8;
+    const auto counted = [&](const GpuAsk& ask) { return count_gpus(ask, &shape, pool); };
+    CHECK(counted(on_nodes(per_node("gres:shard:4"), 1, 1)).gpus == untyped(1, 1));
+    CHECK(counted(on_nodes(per_node("gres:shard:9"), 2, 2)).gpus == untyped(4, 4));
+    CHECK(counted(on_nodes(per_node("gres:shard:a100:8"), 1, 1)).gpus == GpuIntervals{{"a100", {1, 1}}});
+    CHECK(counted(on_nodes(per_node("gres:gpu:1,gres:shard:1"), 1, 1)).gpus == untyped(2, 2));
+    CHECK_FALSE(counted(on_nodes(per_node("gres:shard:4"), 1, 1)).shards_unpriced);
+    CHECK(count(on_nodes(per_node("gres:shard:4"), 1, 1)).shards_unpriced);
+    CHECK(count(on_nodes(per_node("gres:mps:50"), 2, 2)).gpus == untyped(2, 2));
+    CHECK_FALSE(count(per_node("gres:gpu:1")).shards_unpriced);
+}
+
+TEST_CASE("CPUs beyond the GPUs' share count as the GPUs that they leave unusable") {
     auto ask = on_nodes(per_node("gres:gpu:1"), 1, 1);
     ask.min_cpus = 2;
     CHECK(count(ask).gpus == untyped(1, 1));
     ask.min_cpus = 3;
+    CHECK(count(ask).gpus == untyped(1, 2));
+    CHECK(count(ask).exact);
+    CHECK(count(ask).steps.back() == "more than 2 CPUs for each GPU leaves others unusable, which makes 2 GPU");
+    ask.min_cpus = 16;
     CHECK(count(ask).gpus == untyped(1, 8));
-    CHECK(count(ask).steps.back() == "more than 2 CPUs for each GPU: counted as every GPU of 1 node, which makes 8 GPU");
+    ask.min_cpus = 999;
+    CHECK(count(ask).gpus == untyped(1, 8));
 
     const auto shape = mixed_nodes();
     auto generous = mixed_pool;
-    generous.cpus_per_gpu = 4;
-    CHECK(count_gpus(ask, &shape, generous).exact);
+    generous.cpus_per_gpu = 999;
+    CHECK(count_gpus(ask, &shape, generous).gpus == untyped(1, 1));
 
-    auto by_option = on_nodes(per_node("gres:gpu:1"), 1, 1);
+    auto by_option = on_nodes(per_node("gres:gpu:1"), 2, 2);
     by_option.cpus_per_tres = "gres:gpu:2";
-    CHECK(count(by_option).exact);
+    CHECK(count(by_option).gpus == untyped(2, 2));
     by_option.cpus_per_tres = "gres:gpu:3";
-    CHECK(count(by_option).gpus == untyped(1, 8));
+    CHECK(count(by_option).gpus == untyped(2, 4));
+
+    auto by_node = on_nodes(per_node("gres:gpu:1"), 2, 2);
+    by_node.min_cpus_per_node = 5;
+    CHECK(count(by_node).gpus == untyped(2, 6));
 }
 
-TEST_CASE("memory beyond the GPUs' share is counted as every GPU") {
+TEST_CASE("memory beyond the GPUs' share counts as the GPUs that it leaves unusable") {
     auto ask = on_nodes(per_node("gres:gpu:1"), 1, 1);
     ask.mem_per_node_mb = 2500;
-    CHECK(count(ask).exact);
+    CHECK(count(ask).gpus == untyped(1, 1));
     ask.mem_per_node_mb = 2501;
-    CHECK(count(ask).gpus == untyped(1, 8));
+    CHECK(count(ask).gpus == untyped(1, 2));
     ask.mem_per_node_mb = 0;
     CHECK(count(ask).gpus == untyped(1, 8));
     ask.mem_per_node_mb.reset();
     ask.mem_per_cpu_mb = 2600;
-    CHECK_FALSE(count(ask).exact);
+    CHECK(count(ask).gpus == untyped(1, 2));
     ask.mem_per_cpu_mb.reset();
-    ask.mem_per_tres = "gres:gpu:2600";
-    CHECK_FALSE(count(ask).exact);
+    ask.mem_per_tres = "gres:gpu:5100";
+    CHECK(count(ask).gpus == untyped(1, 3));
 }
 
 TEST_CASE("a job without GPUs may have all CPUs and memory") {

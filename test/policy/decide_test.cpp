@@ -360,7 +360,8 @@ TEST_CASE("a count that is only a bound says so in the rejection") {
     request.gpus.tres_per_socket = "gres:gpu:1";
     request.gpus.min_nodes = request.gpus.max_nodes = 1;
     CHECK(world.ask(request)->message ==
-          "accord: contract vision-lab/gpu: 4 a100 asked for (counted high: GPUs per socket: counted as every GPU of 1 "
+          "accord: contract vision-lab/gpu: 4 a100 asked for (counted high: GPUs per socket without a "
+          "number of sockets per node: counted as every GPU of 1 "
           "node, which makes 4 GPU), and its max_gpus_per_job is 2: ask for fewer, or ask gpu-ops [gpus_per_job]");
 }
 

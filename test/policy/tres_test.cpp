@@ -33,7 +33,8 @@ TEST_CASE("every release's spelling of a TRES string counts alike", "[A04]") {
         const auto found = parse_tres_gpus(text);
         CHECK(found.gpus == gpus);
         CHECK_FALSE(found.malformed);
-        CHECK_FALSE(found.shared);
+        CHECK(found.shards.empty());
+        CHECK_FALSE(found.mps);
     }
 }
 
@@ -96,8 +97,9 @@ TEST_CASE("the prefix is found wherever Slurm finds it") {
 }
 
 TEST_CASE("shards and MPS are seen") {
-    CHECK(parse_tres_gpus("gres:shard:4").shared);
-    CHECK(parse_tres_gpus("gres:mps:100").shared);
-    CHECK(parse_tres_gpus("gres:gpu:1,gres/shard=1").shared);
-    CHECK_FALSE(parse_tres_gpus("gres:shard:0").shared);
+    CHECK(parse_tres_gpus("gres:shard:4").shards == GpuVector{{"", 4}});
+    CHECK(parse_tres_gpus("gres:shard:a100:4").shards == GpuVector{{"a100", 4}});
+    CHECK(parse_tres_gpus("gres:mps:100").mps);
+    CHECK(parse_tres_gpus("gres:gpu:1,gres/shard=1").shards == GpuVector{{"", 1}});
+    CHECK(parse_tres_gpus("gres:shard:0").shards.empty());
 }
