@@ -16,10 +16,12 @@
 #include <stdexcept>
 #include <string>
 
+#include "sys/mount_namespace.hpp"
+
 class Sandbox {
 public:
     Sandbox() {
-        static const bool is_apart = unshare(CLONE_NEWNS) == 0 && mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0;
+        static const bool is_apart = accord::enter_new_namespace().has_value();
         char name[] = "/tmp/accord-test-XXXXXX";
         if (!is_apart || mkdtemp(name) == nullptr) throw std::runtime_error("no sandbox");
         dir_ = name;

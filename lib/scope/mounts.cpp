@@ -3,7 +3,6 @@
 #include "scope/mounts.hpp"
 
 #include <fcntl.h>
-#include <sched.h>
 #include <sys/mount.h>
 
 #include <string>
@@ -61,12 +60,6 @@ Result<void> seal_mount(int mount) { return set_attributes(mount, 0, MOUNT_ATTR_
 Result<void> attach_tree(int tree, int target) {
     if (move_mount(tree, "", target, "", MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH) != 0)
         return fail_errno("cannot be mounted");
-    return {};
-}
-
-Result<void> enter_new_namespace() {
-    if (unshare(CLONE_NEWNS) != 0) return fail_errno("cannot make a mount namespace");
-    if (mount(nullptr, "/", nullptr, MS_SLAVE | MS_REC, nullptr) != 0) return fail_errno("cannot separate the mount namespace");
     return {};
 }
 

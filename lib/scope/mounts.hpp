@@ -34,7 +34,5 @@ struct TmpfsOwner {
 /// Puts a detached tree onto `target` (O_PATH) in the process's namespace.
 [[nodiscard]] Result<void> attach_tree(int tree, int target);
 
-/// Gives the process a mount namespace of its own, which takes mounts from outside and gives none back.
-[[nodiscard]] Result<void> enter_new_namespace();
 
 }  // namespace accord

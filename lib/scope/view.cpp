@@ -22,6 +22,7 @@
 
 #include "scope/mounts.hpp"
 #include "sys/beneath.hpp"
+#include "sys/mount_namespace.hpp"
 #include "sys/system_error.hpp"
 
 namespace accord {
@@ -265,18 +266,24 @@ Result<void> enter_view(int pin, const User& user) {
     return {};
 }
 
-Result<void> check_reachable(int fd) {
+Result<std::string> name_of_file(int fd) {
     struct stat open_file {};
-    if (fstat(fd, &open_file) != 0 || !(S_ISREG(open_file.st_mode) || S_ISDIR(open_file.st_mode))) return {};
+    if (fstat(fd, &open_file) != 0 || !(S_ISREG(open_file.st_mode) || S_ISDIR(open_file.st_mode))) return std::string();
     std::array<char, PATH_MAX> name{};
-    if (readlink(fmt::format("/proc/self/fd/{}", fd).c_str(), name.data(), name.size() - 1) < 0)
-        return fail_errno(fmt::format("cannot tell what descriptor {} is", fd));
+    const ssize_t size = readlink(fmt::format("/proc/self/fd/{}", fd).c_str(), name.data(), name.size() - 1);
+    if (size < 0) return fail_errno(fmt::format("cannot tell what descriptor {} is", fd));
+    return std::string(name.data(), static_cast<std::size_t>(size));
+}
+
+Result<void> check_reachable(int fd, const std::string& name) {
+    struct stat open_file {};
+    if (name.empty() || fstat(fd, &open_file) != 0) return {};
     struct stat there {};
-    if (stat(name.data(), &there) != 0 || there.st_dev != open_file.st_dev || there.st_ino != open_file.st_ino)
-        return fail("descriptor", fmt::format("{} is not in the job's view", name.data()));
+    if (stat(name.c_str(), &there) != 0 || there.st_dev != open_file.st_dev || there.st_ino != open_file.st_ino)
+        return fail("descriptor", fmt::format("{} is not in the job's view", name));
     const bool writes = (fcntl(fd, F_GETFL) & O_ACCMODE) != O_RDONLY;
-    if (writes && access(name.data(), W_OK) != 0 && errno == EROFS)
-        return fail("descriptor", fmt::format("{} is read-only in the job's view", name.data()));
+    if (writes && access(name.c_str(), W_OK) != 0 && errno == EROFS)
+        return fail("descriptor", fmt::format("{} is read-only in the job's view", name));
     return {};
 }
 

@@ -30,8 +30,11 @@ struct ViewOrder {
 /// with the user's rights. Fails ("io") with the process in any namespace: it must end then.
 [[nodiscard]] Result<void> enter_view(int pin, const User& user);
 
-/// Fails ("descriptor") unless the file `fd`, if it is one at all, is where its name says in the process's view, and may
-/// be written there if it was opened for writing. With the user's own rights.
-[[nodiscard]] Result<void> check_reachable(int fd);
+/// Where the file or folder `fd` is, as the process sees it before it enters a view; empty for anything else.
+[[nodiscard]] Result<std::string> name_of_file(int fd);
+
+/// Fails ("descriptor") unless the file `fd`, if it has a name at all, is at `name` in the process's view, and may be
+/// written there if it was opened for writing. With the user's own rights.
+[[nodiscard]] Result<void> check_reachable(int fd, const std::string& name);
 
 }  // namespace accord

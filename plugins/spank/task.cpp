@@ -3,7 +3,11 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -17,7 +21,10 @@
 namespace accord::spank {
 namespace {
 
-bool in_view = false;  // of this task's process, between its two hooks
+constexpr int descriptors = 3;  // stdin, stdout, stderr
+
+/// Their names before the view was entered: of this task's process, between its two hooks. None: there is no view.
+std::optional<std::array<std::string, descriptors>> names;
 
 Result<std::uint32_t> job_of(spank_t spank) {
     std::uint32_t id = 0;
@@ -47,9 +54,13 @@ Result<void> act_on(const JobRecord& record, spank_t spank) {
     if (!record.verdict.has_view) return {};
     const auto user = user_of_task(spank);
     if (!user) return tl::unexpected(user.error());
-    if (auto entered = enter_view(record.view.get(), *user); !entered) return entered;
-    in_view = true;
-    return {};
+    auto& known = names.emplace();
+    for (int fd = 0; fd < descriptors; ++fd) {
+        auto name = name_of_file(fd);
+        if (!name) return tl::unexpected(name.error());
+        known[fd] = std::move(*name);
+    }
+    return enter_view(record.view.get(), *user);
 }
 
 }  // namespace
@@ -67,9 +78,9 @@ void task_privileged(spank_t spank) {
 }
 
 void task_user() {
-    if (!in_view) return;
-    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        if (auto reachable = check_reachable(fd); !reachable) refuse_task(reachable.error().what);
+    if (!names) return;
+    for (int fd = 0; fd < descriptors; ++fd)
+        if (auto reachable = check_reachable(fd, (*names)[fd]); !reachable) refuse_task(reachable.error().what);
 }
 
 void refuse_task(const std::string& reason) {
