@@ -8,4 +8,8 @@
 #include <catch2/catch_all.hpp>
 #else
 #include <catch2/catch.hpp>
+/// By its name in version 3.
+namespace Catch::Matchers {
+inline auto ContainsSubstring(const std::string& text) { return Contains(text); }
+}  // namespace Catch::Matchers
 #endif

@@ -5,6 +5,7 @@
 #include <slurm/slurm_errno.h>
 #include <slurm/slurmdb.h>
 
+#include <cerrno>
 #include <memory>
 
 namespace accord {
@@ -17,7 +18,7 @@ struct SlurmFree {
 };
 
 tl::unexpected<Error> unavailable(const std::string& what) {
-    return fail("unavailable", "slurmctld: cannot " + what + ": " + slurm_strerror(slurm_get_errno()));
+    return fail("unavailable", "slurmctld: cannot " + what + ": " + slurm_strerror(errno));
 }
 
 /// The federation's name; empty where the cluster is in none.

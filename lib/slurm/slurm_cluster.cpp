@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // slurmctld over libslurm's RPCs.
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <ctime>
 
@@ -25,13 +26,15 @@ using NodesMessage = std::unique_ptr<node_info_msg_t, SlurmFree<slurm_free_node_
 using PartitionsMessage = std::unique_ptr<partition_info_msg_t, SlurmFree<slurm_free_partition_info_msg>>;
 
 tl::unexpected<Error> unavailable(const std::string& what) {
-    return fail("unavailable", "slurmctld: cannot " + what + ": " + slurm_strerror(slurm_get_errno()));
+    return fail("unavailable", "slurmctld: cannot " + what + ": " + slurm_strerror(errno));
 }
+
+/// Where slurm_errno.h begins to number errors of sockets; which names it has for them differs from release to release.
+constexpr int first_socket_error = 5000;
 
 /// Errors of the connection and the protocol, as opposed to what slurmctld itself says of a request (slurm_errno.h).
 bool is_transport_error(int code) {
-    return code < ESLURM_INVALID_PARTITION_NAME ||
-           (code >= SLURM_PROTOCOL_SOCKET_IMPL_ZERO_RECV_LENGTH && code < ESLURM_AUTH_CRED_INVALID);
+    return code < ESLURM_INVALID_PARTITION_NAME || (code >= first_socket_error && code < ESLURM_AUTH_CRED_INVALID);
 }
 
 void set_hold(job_desc_msg_t& desc, HoldChange hold) {
@@ -111,7 +114,7 @@ Result<std::optional<std::vector<JobView>>> SlurmCluster::jobs() {
     const auto since = listed_ <= std::time(nullptr) ? listed_ : 0;
     job_info_msg_t* raw = nullptr;
     if (::slurm_load_jobs(since, &raw, SHOW_ALL | SHOW_DETAIL) != SLURM_SUCCESS) {
-        if (slurm_get_errno() == SLURM_NO_CHANGE_IN_DATA) return std::nullopt;
+        if (errno == SLURM_NO_CHANGE_IN_DATA) return std::nullopt;
         listed_ = 0;
         return unavailable("list jobs");
     }
@@ -135,7 +138,7 @@ Result<void> SlurmCluster::update(const JobUpdate& update) {
     auto throttle = std::to_string(update.array_limit.value_or(0));
     if (update.array_limit) desc.array_inx = throttle.data();
     if (::slurm_update_job(&desc) == SLURM_SUCCESS) return {};
-    const int code = slurm_get_errno();
+    const int code = errno;
     if (is_transport_error(code)) return unavailable("update job " + std::to_string(update.job_id));
     return fail("refused", slurm_strerror(code));
 }

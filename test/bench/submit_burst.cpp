@@ -5,6 +5,7 @@
 #include <slurm/slurm_errno.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -37,7 +38,7 @@ int main(int argc, char** argv) {
         submit_response_msg_t* answer = nullptr;
         const auto begin = Clock::now();
         if (slurm_submit_batch_job(&desc, &answer) != SLURM_SUCCESS) {
-            std::fprintf(stderr, "submit_burst: cannot submit: %s\n", slurm_strerror(slurm_get_errno()));
+            std::fprintf(stderr, "submit_burst: cannot submit: %s\n", slurm_strerror(errno));
             return 1;
         }
         const std::chrono::duration<double, std::micro> span = Clock::now() - begin;

@@ -198,8 +198,13 @@ HookAnswer OpenPlugin::submit(job_desc_msg_t& desc, std::uint32_t caller) const 
 HookAnswer OpenPlugin::modify(job_desc_msg_t& desc, const slurm_job_info_t* job, std::uint32_t caller) const {
     desc.site_factor = NO_VAL;
     errno = ENOENT;
+    char* message = nullptr;
+#ifdef ACCORD_MODIFY_HAS_MESSAGE
+    const int code = modify_(&desc, const_cast<slurm_job_info_t*>(job), caller, &message);
+#else
     const int code = modify_(&desc, const_cast<slurm_job_info_t*>(job), caller);
-    return answer_of(code, nullptr);
+#endif
+    return answer_of(code, message);
 }
 
 Request::Request(std::uint32_t uid)

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "slurm/compat.hpp"
+
 /// Lines that the plugin logged since the last call, errors with "error: " before them.
 [[nodiscard]] std::vector<std::string> take_log();
 
@@ -43,7 +45,7 @@ public:
 private:
     void* handle_ = nullptr;
     int (*submit_)(job_desc_msg_t*, std::uint32_t, char**) = nullptr;
-    int (*modify_)(job_desc_msg_t*, void*, std::uint32_t) = nullptr;
+    int (*modify_)(job_desc_msg_t*, void*, std::uint32_t ACCORD_MODIFY_MESSAGE_PARAMETER) = nullptr;
 };
 
 /// A request as a client sends it; all of it is freed as slurmctld frees it.
