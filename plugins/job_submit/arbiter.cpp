@@ -51,12 +51,15 @@ std::optional<Grant> Arbiter::grant_for(const Decision& decision) const {
     if (!rules_.policy || !decision.cls || decision.verdict == Verdict::rejected || decision.mode == Mode::observe)
         return std::nullopt;
     const Policy& policy = *rules_.policy;
-    if (policy.config().pool_of(decision.partition) == nullptr) return std::nullopt;
+    const auto& config = policy.config();
+    const auto* pool = config.pool_of(decision.partition);
+    if (pool == nullptr) pool = config.pool_lending_in(decision.partition);  // only exempt people come there themselves
+    if (pool == nullptr) return std::nullopt;
     Grant grant;
-    grant.cluster = policy.config().cluster;
+    grant.cluster = config.cluster;
     grant.uid = decision.uid;
     grant.account = decision.account;
-    grant.pool = decision.partition;
+    grant.pool = pool->partition;
     grant.exempt = *decision.cls == JobClass::exempt;
     if (grant.exempt) return grant;
     const PolicyContract* contract = policy.contract(decision.contract);

@@ -274,6 +274,19 @@ TEST_CASE("an exempt user's job is recorded and gets an exempt grant") {
     CHECK(site.journal().back().decision.cls == JobClass::exempt);
 }
 
+TEST_CASE("an exempt user may use the lend partition, with a grant of its pool") {
+    if (!is_root()) return;
+    const Site site;
+    site.apply("vision-lab", vision1, 8);
+    const OpenPlugin plugin(site.config_path());
+    Request request(0);
+    request.set(partition, "gpu-lend");
+    CHECK(plugin.submit(request.desc(), 0).code == SLURM_SUCCESS);
+    const Grant grant = site.unseal(value_of(request.spank_env(), "SPANK_ACCORD_GRANT"));
+    CHECK(grant.exempt);
+    CHECK(grant.pool == "gpu");
+}
+
 TEST_CASE("each decision is one line in the log, and what users chose cannot break it") {
     if (!is_root()) return;
     const Site site;
