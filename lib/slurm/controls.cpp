@@ -47,8 +47,6 @@ SlurmControls slurm_controls(const slurm_conf_t& conf, const partition_info_msg_
     controls.job_submit_plugins = list_of(conf.job_submit_plugins);
     controls.gres_types = list_of(conf.gres_plugins);
     controls.accounting_tres = list_of(conf.accounting_storage_tres);
-    controls.plugin_dir = text_of(conf.plugindir);
-    controls.plugstack = text_of(conf.plugstack);
     controls.auth_info = text_of(conf.authinfo);
     controls.prolog_at_allocation = (conf.prolog_flags & PROLOG_FLAG_ALLOC) != 0;
     controls.requeues_by_default = conf.job_requeue != 0;

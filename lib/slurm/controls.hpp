@@ -20,8 +20,6 @@ struct SlurmControls {
     std::string version, cluster_name, slurm_user;
     std::string preempt_type, preempt_mode, priority_type, select_type, accounting_type, container_type;  ///< plugins
     std::vector<std::string> job_submit_plugins, gres_types, accounting_tres;
-    std::string plugin_dir;   ///< folders with colons between them
-    std::string plugstack;    ///< path of plugstack.conf
     std::string auth_info;
     std::string federation;   ///< its name; empty: none
     bool prolog_at_allocation = false;

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "slurm/load_controls.hpp"
 
+#include <dlfcn.h>
 #include <slurm/slurm.h>
 #include <slurm/slurm_errno.h>
 #include <slurm/slurmdb.h>
 
 #include <cerrno>
 #include <memory>
+
+#include "slurm/values.hpp"
 
 namespace accord {
 namespace {
@@ -42,6 +45,13 @@ Result<SlurmControls> load_controls(const Cluster&) {
     auto controls = slurm_controls(*conf, *partitions);
     controls.federation = federation_name();
     return controls;
+}
+
+// The library's own copy, which slurm_init() read; the header of the same release does not declare it.
+HostConf host_conf(const Cluster&) {
+    const auto* conf = static_cast<const slurm_conf_t*>(::dlsym(RTLD_DEFAULT, "slurm_conf"));
+    if (conf == nullptr) return {};
+    return {text_of(conf->plugindir), text_of(conf->plugstack)};
 }
 
 }  // namespace accord

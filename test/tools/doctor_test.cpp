@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "accord/doctor/contract_controls.hpp"
+#include "accord/doctor/node_answer.hpp"
 #include "accord/doctor/node_controls.hpp"
 #include "accord/doctor/slurm_controls.hpp"
 #include "accord/doctor/store_controls.hpp"
@@ -31,8 +32,7 @@ struct Sound {
         slurm = {.version = "22.05.8", .cluster_name = "demo", .slurm_user = "slurm",
                  .preempt_type = "preempt/partition_prio", .preempt_mode = "REQUEUE", .priority_type = "priority/multifactor",
                  .select_type = "select/cons_tres", .accounting_type = "accounting_storage/none", .container_type = "",
-                 .job_submit_plugins = {"accord"}, .gres_types = {"gpu"}, .accounting_tres = {}, .plugin_dir = "/usr/lib/slurm",
-                 .plugstack = "/etc/slurm/plugstack.conf", .auth_info = "socket=/run/munge/munge.socket.2,cred_expire=5",
+                 .job_submit_plugins = {"accord"}, .gres_types = {"gpu"}, .accounting_tres = {}, .auth_info = "socket=/run/munge/munge.socket.2,cred_expire=5",
                  .federation = "", .prolog_at_allocation = true, .requeues_by_default = true,
                  .enforces_partition_limits = true, .exempts_by_priority = false,
                  .partitions = {{"gpu", {"OFF", true}}, {"gpu-lend", {"REQUEUE", false}}}};
@@ -55,6 +55,8 @@ struct Sound {
         host.plugstack_readable = true;
         host.spank = spank_lines("/etc/slurm/plugstack.conf", "required spank_accord.so conf=/etc/accord/accord.toml\n");
         host.config_path = "/etc/accord/accord.toml";
+        host.scope_config = host.config_path;
+        host.scope_config_hash = "00aa", host.spank_hash = "00bb";
         host.spank_plugin = root_file("/usr/lib/slurm/spank_accord.so", 0644);
         host.submit_plugin = root_file("/usr/lib/slurm/job_submit_accord.so", 0644);
         host.munge_key = root_file("/etc/munge/munge.key", 0400);
@@ -93,6 +95,9 @@ struct Fault {
     const char* found;
     const char* line;
 };
+
+constexpr const char* plugstack_line =
+    "/etc/slurm/plugstack.conf: required spank_accord.so; then restart slurmd, which looks for prologs in it only at its start";
 
 const std::vector<Fault> faults{
     {"another cluster's name", [](Sound& s) { s.slurm.cluster_name = "other"; }, "ClusterName", State::mismatch, "other",
@@ -200,9 +205,9 @@ const std::vector<Fault> faults{
      "accord.toml: [node] ungranted = \"log\", until they have ended"},
 
     {"no plugstack.conf", [](Sound& s) { s.host.plugstack_readable = false; }, "plugstack.conf", State::missing,
-     "/etc/slurm/plugstack.conf: cannot be read", "/etc/slurm/plugstack.conf: required spank_accord.so"},
+     "/etc/slurm/plugstack.conf: cannot be read", plugstack_line},
     {"no line for the plugin", [](Sound& s) { s.host.spank.clear(); }, "plugstack.conf", State::missing,
-     "no line names spank_accord.so", "/etc/slurm/plugstack.conf: required spank_accord.so"},
+     "no line names spank_accord.so", plugstack_line},
     {"an optional plugin", [](Sound& s) { s.host.spank[0].required = false; }, "plugstack.conf required", State::mismatch,
      "optional", "/etc/slurm/plugstack.conf: required spank_accord.so"},
     {"two lines", [](Sound& s) { s.host.spank.push_back(s.host.spank[0]); }, "plugstack.conf once", State::mismatch,
@@ -220,6 +225,12 @@ const std::vector<Fault> faults{
      "chmod 0400 /etc/munge/munge.key"},
     {"another's run folder", [](Sound& s) { s.host.run_dir->owner = "vision1"; }, "/run/accord", State::mismatch,
      "0755 vision1", "chown root: /run/accord; chmod 0755 /run/accord"},
+
+    {"open credentials", [](Sound& s) { s.host.credentials = Sound::root_file("/etc/accord/credentials", 0750); },
+     "credentials folder", State::mismatch, "0750 root",
+     "chown root: /etc/accord/credentials; chmod 0700 /etc/accord/credentials"},
+    {"a node without accord.toml", [](Sound& s) { s.host.scope_config_hash.clear(); }, "accord.toml contents", State::missing,
+     "/etc/accord/accord.toml: cannot be read", "copy the controller's accord.toml to /etc/accord/accord.toml"},
 
     {"no contract", [](Sound& s) { s.contracts.contracts.clear(); }, "contracts", State::warning, "0 active of 0",
      "accord apply FOLDER"},
@@ -294,4 +305,75 @@ TEST_CASE("plugstack.conf is read as Slurm reads it") {
     CHECK(lines[1].required);
     CHECK(lines[1].conf.empty());
     CHECK(plugstack_includes(text) == std::vector<std::string>{"plugstack.conf.d/*"});
+}
+
+namespace {
+
+const NodeReference here{"00aa", "00bb"};
+
+/// As `accord doctor --node --json` prints it, with what srun says around it.
+NodeAnswer answer(const std::string& config_hash, const std::string& plugin_hash, const std::string& more = "") {
+    return {.node = "n1",
+            .output = "from a task prolog\n[\n"
+                      "  {\"control\": \"accord.toml contents\", \"state\": \"ok\", \"found\": \"" + config_hash +
+                      "\", \"why\": null, \"line\": null, \"node\": null},\n"
+                      "  {\"control\": \"spank_accord.so contents\", \"state\": \"ok\", \"found\": \"" + plugin_hash +
+                      "\"}" + more + "\n]\n",
+            .complaints = "srun: error: n1: task 0: Exited with exit code 1\n"};
+}
+NodeAnswer said(const std::string& complaints) { return {.node = "n1", .output = "[\nnot a listing\n]\n", .complaints = complaints}; }
+
+}  // namespace
+
+TEST_CASE("a node that has what the controller has gives no finding", "[C07]") {
+    CHECK(has_answered(answer("00aa", "00bb")));
+    CHECK(check_node(answer("00aa", "00bb"), here).empty());
+    CHECK(check_node(answer("00cc", "00dd"), {}).empty());
+}
+
+TEST_CASE("what a node found, and what differs from the controller's, comes with the node's name", "[C07]") {
+    const auto found = check_node(
+        answer("00cc", "00dd", ", {\"control\": \"munge\", \"state\": \"missing\", \"found\": \"x\", \"why\": \"y\", \"line\": \"z\"}"), here);
+    REQUIRE(found.size() == 3);
+    CHECK(found[0].found == "00cc; the controller's is 00aa");
+    CHECK(found[1].control == "spank_accord.so contents");
+    CHECK(found[1].state == State::mismatch);
+    CHECK(found[2].state == State::missing);
+    CHECK(found[2].line == "z");
+    for (const auto& one : found) CHECK(one.node == "n1");
+}
+
+TEST_CASE("a node without an answer is told by why", "[C07]") {
+    struct Case { NodeAnswer answer; const char* control; State state; const char* found; };
+    const std::vector<Case> cases{
+        {said("srun: error: Unable to allocate resources: Requested nodes are busy\n"), "answer", State::warning,
+         "not asked: Requested nodes are busy"},
+        {said("srun: error: accord: user root: not a member [not_member]\nsrun: error: Unable to allocate resources: x\n"),
+         "answer", State::warning, "not asked: user root: not a member [not_member]"},
+        {said("accord: node n1 has no verdict for job 8\nsrun: error: n1: task 0: Exited with exit code 1\n"), "jobs",
+         State::mismatch, "node n1 has no verdict for job 8"},
+        {said("slurmstepd: error: execve(): /usr/bin/accord: No such file or directory\n"), "accord", State::missing,
+         "/usr/bin/accord: No such file or directory"},
+        {{.node = "n1", .output = "", .complaints = "", .asked = false}, "answer", State::warning, "not asked: down or draining"},
+        {{.node = "n1", .output = "", .complaints = "", .out_of_time = true}, "answer", State::warning, "not asked: no answer in time"},
+        {said(""), "answer", State::warning, "not asked: srun did not say why"},
+    };
+    for (const auto& one : cases) {
+        const auto found = check_node(one.answer, here);
+        REQUIRE(found.size() == 1);
+        CHECK_FALSE(has_answered(one.answer));
+        CHECK(found[0].control == one.control);
+        CHECK(found[0].state == one.state);
+        CHECK(found[0].found == one.found);
+        CHECK_FALSE(found[0].line.empty());
+    }
+}
+
+TEST_CASE("what several nodes have in common is told once") {
+    auto one = check_node(said("srun: error: busy\n"), here).front(), other = one;
+    other.node = "n2";
+    const auto own = Control{"munge", State::ok, "socket", "", "", ""};
+    const auto groups = grouped_by_node({own, one, own, other});
+    REQUIRE(groups.size() == 3);
+    CHECK(groups[1].node == "n1,n2");
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // accord doctor: every control that Accord rests on, and the line to change where one is not as it must be.
+#include <unistd.h>
+
 #include <algorithm>
 #include <iterator>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
 #include "command.hpp"
 #include "contract/config_toml.hpp"
 #include "contract/schema.hpp"
+#include "doctor/ask_nodes.hpp"
 #include "doctor/contract_controls.hpp"
 #include "doctor/node_controls.hpp"
 #include "doctor/slurm_controls.hpp"
@@ -68,11 +72,45 @@ std::uint64_t jobs_without_decision(const Config& config, Cluster& cluster) {
     }));
 }
 
-HostFacts host_facts(const Config& config, const SlurmFacts& slurm, bool compute_node) {
-    const auto& controls = slurm.controls;
-    return look_at_host(config, config_path(), controls ? controls->plugin_dir : "",
-                        controls && !controls->plugstack.empty() ? controls->plugstack : "/etc/slurm/plugstack.conf",
-                        compute_node);
+HostFacts host_facts(const Config& config, const Cluster* connection, bool compute_node) {
+    const auto conf = connection ? host_conf(*connection) : HostConf{};
+    return look_at_host(config, config_path(), conf.plugin_dir,
+                        conf.plugstack.empty() ? "/etc/slurm/plugstack.conf" : conf.plugstack, compute_node);
+}
+
+/// Why this user does not ask the nodes; empty when he may.
+std::string cannot_ask(const Config& config, const std::string& slurm_user) {
+    const auto user = current_actor().name;
+    if (::geteuid() != 0 && user != slurm_user) return "only root and SlurmUser ask them";
+    const auto& exempt = config.exempt_users;
+    if (config.mode == Mode::observe || std::find(exempt.begin(), exempt.end(), user) != exempt.end()) return {};
+    return fmt::format("{} is not among exempt_users, so its jobs are judged", user);
+}
+
+/// The nodes of all pools, each once. Asked in the lend partition: a job there takes GPUs and CPUs back from nobody.
+std::vector<NodeToAsk> nodes_to_ask(const Config& config, const ClusterShape& shape) {
+    std::vector<NodeToAsk> nodes;
+    std::set<std::string> seen;
+    for (const auto& pool : config.pools)
+        if (const auto lent = shape.partitions.find(pool.lend_partition); lent != shape.partitions.end())
+            for (const auto& node : lent->second.nodes)
+                if (seen.insert(node.name).second) nodes.push_back({node.name, pool.lend_partition, node.available});
+    return nodes;
+}
+
+Controls examine_nodes(const Config& config, const SlurmFacts& slurm) {
+    Controls controls;
+    const auto objection = cannot_ask(config, slurm.controls->slurm_user);
+    check(controls, "nodes", objection.empty(), ControlState::warning, "not asked: " + objection,
+          {"they are not compared with this host", "run accord doctor as root, and accord doctor --node on each node"});
+    if (!objection.empty()) return controls;
+    const auto plugin = find_plugin("spank_accord.so", host_conf(*slurm.connection).plugin_dir);
+    const NodeReference reference{short_hash_of(config_path()), short_hash_of(plugin.path)};
+    const auto answers = ask_nodes(nodes_to_ask(config, *slurm.shape));
+    controls.front().found = fmt::format("{} of {} answered", std::count_if(answers.begin(), answers.end(), has_answered),
+                                         answers.size());
+    for (const auto& answer : answers) append(controls, check_node(answer, reference));
+    return controls;
 }
 
 /// Root's questions come first: the last one gives root up.
@@ -86,7 +124,8 @@ Controls examine_controller(const Config& config) {
         append(controls, check_slurm(config, *slurm.controls));
         append(controls, check_pools(config, *slurm.controls, *slurm.shape));
     }
-    append(controls, check_host(config, host_facts(config, slurm, false)));
+    append(controls, check_host(config, host_facts(config, slurm.connection.get(), false)));
+    if (slurm.controls) append(controls, examine_nodes(config, slurm));
     const auto owner = store_owner(config);
     const auto slurm_user = slurm.controls ? slurm.controls->slurm_user : owner.value_or("");
     const auto unjudged = slurm.controls ? jobs_without_decision(config, *slurm.connection) : 0;
@@ -104,23 +143,31 @@ Controls examine(bool node) {
           config ? config_path() : one_line(config.error()),
           {"every job but root's is rejected until it is right (store_unavailable)", "accord validate " + config_path()});
     if (!config) return controls;
-    append(controls, node ? check_host(*config, host_facts(*config, look_at_slurm(), true)) : examine_controller(*config));
+    append(controls, node ? check_host(*config, host_facts(*config, slurm_if_there().get(), true)) : examine_controller(*config));
     return controls;
 }
 
-void print(const Controls& controls, bool json) {
-    Table table(json ? std::vector<std::string>{"control", "state", "found", "why", "line"}
-                     : std::vector<std::string>{"control", "state", "found"});
-    for (const auto& one : controls) {
-        std::vector<Cell> cells{one.control, to_string(one.state), one.found};
-        if (json) cells.insert(cells.end(), {text_or_null(one.why), text_or_null(one.line)});
-        table.add(std::move(cells));
-    }
-    table.print(json);
-    if (json) return;
+std::string name_of(const Control& control) {
+    return control.node.empty() ? control.control : fmt::format("node {}: {}", control.node, control.control);
+}
+
+void print_json(const Controls& controls) {
+    Table table({"control", "state", "found", "why", "line", "node"});
     for (const auto& one : controls)
+        table.add({one.control, to_string(one.state), one.found, text_or_null(one.why), text_or_null(one.line),
+                   text_or_null(one.node)});
+    table.print(true);
+}
+
+void print(const Controls& controls, bool json) {
+    if (json) return print_json(controls);
+    const auto shown = grouped_by_node(controls);
+    Table table({"control", "state", "found"});
+    for (const auto& one : shown) table.add({name_of(one), to_string(one.state), one.found});
+    table.print(false);
+    for (const auto& one : shown)
         if (one.state != ControlState::ok)
-            fmt::print("\n{}: {}: {}\n  {}\n  change: {}\n", to_string(one.state), one.control, one.found, one.why, one.line);
+            fmt::print("\n{}: {}: {}\n  {}\n  change: {}\n", to_string(one.state), name_of(one), one.found, one.why, one.line);
 }
 
 int doctor(const Options& options) {

@@ -24,6 +24,7 @@ struct Control {
     std::string found;
     std::string why;   ///< why it matters; empty when it is ok
     std::string line;  ///< what to change, and where; empty when it is ok
+    std::string node;  ///< whose it is, where a compute node was asked; empty: this host's or the cluster's
 };
 using Controls = std::vector<Control>;
 
@@ -31,6 +32,9 @@ using Controls = std::vector<Control>;
 struct Advice {
     std::string why, line;
 };
+
+/// Those that several nodes have in common as one, "n1,n2".
+[[nodiscard]] Controls grouped_by_node(const Controls& controls);
 
 /// Adds a control that is ok where `right` is true, and else has `state` and the advice.
 void check(Controls& controls, std::string control, bool right, ControlState state, std::string found, Advice advice);

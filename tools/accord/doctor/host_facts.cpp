@@ -9,13 +9,17 @@
 
 #include "doctor/node_controls.hpp"
 #include "seal/munge.hpp"
+#include "store/hash.hpp"
 
 namespace accord {
 namespace {
 
 constexpr const char* default_munge_socket = "/run/munge/munge.socket.2";
 constexpr const char* default_munge_key = "/etc/munge/munge.key";
+constexpr const char* installed_config = ACCORD_SYSCONFDIR "/accord.toml";
+constexpr const char* credentials_folder = ACCORD_SYSCONFDIR "/credentials";
 constexpr int most_includes = 8;  ///< nested
+constexpr std::size_t short_hash_digits = 16;
 
 std::optional<std::string> text_of_file(const std::string& path) {
     std::ifstream file(path);
@@ -45,18 +49,6 @@ bool read_plugstack(const std::string& path, std::vector<PlugstackLine>& lines, 
     return true;
 }
 
-/// A path as it is; a bare name in the first folder of PluginDir that has it, else in the last.
-FileFacts find_plugin(const std::string& name, const std::string& plugin_dir) {
-    if (name.starts_with('/')) return look_at_file(name);
-    FileFacts found;
-    std::istringstream folders(plugin_dir);
-    for (std::string folder; std::getline(folders, folder, ':');) {
-        found = look_at_file(folder + "/" + name);
-        if (found.there) break;
-    }
-    return found;
-}
-
 /// As root a whole round trip, since grants can be opened by root only.
 std::string munge_trouble(const Config& config) {
     const Munge munge(config.munge_socket);
@@ -69,13 +61,35 @@ std::string munge_trouble(const Config& config) {
 
 }  // namespace
 
+FileFacts find_plugin(const std::string& name, const std::string& plugin_dir) {
+    if (name.starts_with('/')) return look_at_file(name);
+    FileFacts found;
+    std::istringstream folders(plugin_dir);
+    for (std::string folder; std::getline(folders, folder, ':');) {
+        found = look_at_file(folder + "/" + name);
+        if (found.there) break;
+    }
+    return found;
+}
+
+std::string short_hash_of(const std::string& path) {
+    const auto text = text_of_file(path);
+    return text ? blake2b_hex(*text).substr(0, short_hash_digits) : "";
+}
+
 HostFacts look_at_host(const Config& config, const std::string& config_path, const std::string& plugin_dir,
                        const std::string& plugstack, bool compute_node) {
     HostFacts facts;
     facts.config_path = config_path;
     facts.plugstack = plugstack;
     facts.plugstack_readable = read_plugstack(plugstack, facts.spank);
-    if (!facts.spank.empty()) facts.spank_plugin = find_plugin(facts.spank.front().plugin, plugin_dir);
+    if (!facts.spank.empty()) {
+        const auto& line = facts.spank.front();
+        facts.spank_plugin = find_plugin(line.plugin, plugin_dir);
+        facts.spank_hash = short_hash_of(facts.spank_plugin.path);
+        facts.scope_config = line.conf.empty() ? installed_config : line.conf;
+        facts.scope_config_hash = short_hash_of(facts.scope_config);
+    }
     if (!compute_node) facts.submit_plugin = find_plugin("job_submit_accord.so", plugin_dir);
     facts.munge_trouble = munge_trouble(config);
     if (config.munge_socket == default_munge_socket) {
@@ -84,6 +98,8 @@ HostFacts look_at_host(const Config& config, const std::string& config_path, con
     }
     auto run_dir = look_at_file("/run/accord");
     if (run_dir.there) facts.run_dir = std::move(run_dir);
+    auto credentials = look_at_file(credentials_folder);
+    if (credentials.there) facts.credentials = std::move(credentials);
     return facts;
 }
 

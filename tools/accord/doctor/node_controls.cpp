@@ -30,7 +30,9 @@ void check_plugin_file(Controls& controls, const std::string& control, const Fil
 }
 
 void check_spank(Controls& controls, const HostFacts& facts) {
-    const auto right_line = fmt::format("{}: required spank_accord.so", facts.plugstack);
+    // slurmd asks at its start whether any plugin has a prolog (22.05); slurmstepd reads the file for every step
+    const auto right_line = fmt::format("{}: required spank_accord.so; then restart slurmd, which looks for prologs in it "
+                                        "only at its start", facts.plugstack);
     if (!facts.plugstack_readable) {
         check(controls, "plugstack.conf", false, State::missing, facts.plugstack + ": cannot be read",
               {"no job is scoped on this host without spank_accord.so", right_line});
@@ -48,6 +50,12 @@ void check_spank(Controls& controls, const HostFacts& facts) {
           facts.spank.size() == 1 ? "one line" : fmt::format("{} lines", facts.spank.size()),
           {"a second one would build a second view", fmt::format("{}: remove all but one line", facts.plugstack)});
     check_plugin_file(controls, "spank_accord.so", facts.spank_plugin, "install Accord on this host");
+    check(controls, plugin_contents, !facts.spank_hash.empty(), State::mismatch,
+          facts.spank_hash.empty() ? facts.spank_plugin.path + ": cannot be read" : facts.spank_hash,
+          {"Slurm cannot load it", "install Accord on this host"});
+    check(controls, config_contents, !facts.scope_config_hash.empty(), State::missing,
+          facts.scope_config_hash.empty() ? facts.scope_config + ": cannot be read" : facts.scope_config_hash,
+          {"without it every job but root's is refused here", fmt::format("copy the controller's accord.toml to {}", facts.scope_config)});
     if (!line.conf.empty())
         check(controls, "plugstack.conf conf=", line.conf == facts.config_path, State::warning, line.conf,
               {fmt::format("this program reads {}", facts.config_path), fmt::format("{}: conf={}", line.file, facts.config_path)});
@@ -100,6 +108,11 @@ Controls check_host(const Config& config, const HostFacts& facts) {
         check(controls, "/run/accord", facts.run_dir->owner == "root" && (facts.run_dir->mode & 0022) == 0, State::mismatch,
               fmt::format("{:04o} {}", facts.run_dir->mode, facts.run_dir->owner),
               {"verdicts and job views lie there, which root alone may write", "chown root: /run/accord; chmod 0755 /run/accord"});
+    if (facts.credentials)
+        check(controls, "credentials folder", facts.credentials->owner == "root" && (facts.credentials->mode & 0077) == 0,
+              State::mismatch, fmt::format("{:04o} {}", facts.credentials->mode, facts.credentials->owner),
+              {"secrets lie there, which root alone may read and name",
+               fmt::format("chown root: {0}; chmod 0700 {0}", facts.credentials->path)});
     return controls;
 }
 

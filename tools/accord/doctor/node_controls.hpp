@@ -31,7 +31,19 @@ struct HostFacts {
     std::string munge_trouble;             ///< why nothing can be sealed; empty when it can
     std::optional<FileFacts> munge_key;    ///< where its place is known
     std::optional<FileFacts> run_dir;      ///< /run/accord, once a job has been here
+    std::optional<FileFacts> credentials;  ///< the folder of the contracts' credentials, where there is one
+    std::string scope_config;              ///< the accord.toml that spank_accord.so reads
+    std::string scope_config_hash, spank_hash;  ///< short hashes of that file and of the plugin; empty: cannot be read
 };
+
+/// What nodes are compared by: controls of these names are found with a short hash.
+inline constexpr const char* config_contents = "accord.toml contents";
+inline constexpr const char* plugin_contents = "spank_accord.so contents";
+
+/// The first digits of the file's BLAKE2b; empty where it cannot be read.
+[[nodiscard]] std::string short_hash_of(const std::string& path);
+/// A path as it is; a bare name in the first of PluginDir's folders that has it, else in the last.
+[[nodiscard]] FileFacts find_plugin(const std::string& name, const std::string& plugin_dir);
 
 /// `plugin_dir` and `plugstack` are slurm.conf's. Best asked as root, before anything gives that up.
 [[nodiscard]] HostFacts look_at_host(const Config& config, const std::string& config_path, const std::string& plugin_dir,
