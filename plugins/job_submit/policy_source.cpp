@@ -103,7 +103,7 @@ bool PolicySource::read_contracts(bool wait) {
     settle_store();
     version_ = *version;  // read before the policy: what came between is read again
     stale_ = false;
-    rules_ = {std::move(*policy), true, {}};
+    rules_ = {std::move(*policy), true, {}, *version};
     return true;
 }
 

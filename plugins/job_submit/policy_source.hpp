@@ -32,6 +32,7 @@ struct Rules {
     std::shared_ptr<const Policy> policy;  ///< null: there is no accord.toml to go by
     bool has_contracts = false;            ///< false: settings alone, contracts.db was never read
     std::string why;                       ///< what is missing and where, for the user and the record
+    std::int64_t generation = 0;           ///< of contracts.db (ContractsDb::data_version()), where has_contracts
 };
 
 /// Used by the plugin's thread, and before it by init.

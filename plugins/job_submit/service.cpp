@@ -18,6 +18,7 @@
 #include "slurm/slurm_code.hpp"
 #include "slurm/values.hpp"
 #include "store/ledger_file.hpp"
+#include "store/served.hpp"
 
 namespace accord {
 namespace {
@@ -104,7 +105,19 @@ void Service::seal_grants() {
 void Service::look(bool wait) {
     if (auto rules = source_.poll(wait)) take(std::move(*rules));
     seal_grants();  // what came while contracts were read has waited for long enough
-    if (policy_) follow_store();
+    if (!policy_) return;
+    follow_store();
+    tell_served();
+}
+
+/// For `accord apply`, which waits for it. Only who holds the journal may say it.
+void Service::tell_served() {
+    if (!journal_open_ || !generation_ || told_ == generation_) return;
+    const std::string path = store_dir_ + "/served";
+    const auto written = write_served(path, *generation_);
+    if (!written) return complaints_.raise(path, one_line(written.error()));
+    complaints_.settle(path);
+    told_ = generation_;
 }
 
 void Service::take(Rules rules) {
@@ -117,12 +130,14 @@ void Service::take(Rules rules) {
             store_dir_ = config.store_dir;
             journal_open_ = false;
             ledger_stamp_.reset();
+            told_.reset();
         }
         if (rules.has_contracts)
             log_info(fmt::format("policy in force: {} contracts, mode {}", rules.policy->contracts().size(),
                                  to_string(config.mode)));
     }
     policy_ = rules.policy;
+    generation_ = rules.has_contracts ? std::optional(rules.generation) : std::nullopt;
     const Rules old = arbiter_.exchange(std::move(rules));
 }
 

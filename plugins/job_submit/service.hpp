@@ -49,6 +49,7 @@ private:
     void look(bool wait);
     void take(Rules rules);
     void follow_store();
+    void tell_served();
     void open_store();
     void rebuild_ledger(std::optional<JournalWriter> journal);
 
@@ -65,6 +66,7 @@ private:
     std::optional<Munge> munge_;
     std::string store_dir_;
     bool journal_open_ = false;
+    std::optional<std::int64_t> generation_, told_;  ///< of the contracts in force, and the last that was told to others
     std::optional<FileStamp> ledger_stamp_;
     std::shared_ptr<const LedgerBase> base_;
 

@@ -144,12 +144,8 @@ EOF
     if [ $# -gt 0 ]; then printf '\n%s' "$@"; echo; fi
 }
 
-# accord_apply: brings the contracts written so far into force, and waits until slurmctld's plugin decides by them.
-accord_apply() {
-    accord apply "$CLUSTER_DIR/contracts" || return
-    policy_reload
-    policy_reload
-}
+# accord_apply: brings the contracts written so far into force; slurmctld's plugin decides by them when it returns.
+accord_apply() { accord apply "$CLUSTER_DIR/contracts"; }
 
 # policy_reload: makes the plugin read its settings and the store, and waits until it has read. What it read may be older
 # than this call the first time, not the second.

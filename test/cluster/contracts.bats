@@ -29,7 +29,7 @@ one_gpu() {
     assert_output --partial '[no_contract]'
     write_contract vision 2
     accord apply "$CLUSTER_DIR/contracts"
-    wait_for 20 one_gpu vision1 vision
+    one_gpu vision1 vision
     run one_gpu outsider1 vision
     assert_failure
     assert_output --partial '[not_member]'
@@ -111,4 +111,31 @@ EOF
     assert_output 'slurm accord-admin 640'
     run accord contract history vision --json
     assert_output --partial '"who": "root"'
+}
+
+@test "once accord apply has returned, every job is judged by what was applied" {
+    local limit version
+    for limit in 0 1 2 3 2; do
+        write_contract vision 2 "borrow_limit = $limit"
+        run accord apply "$CLUSTER_DIR/contracts"
+        assert_success
+        refute_output --partial warning
+        version=$(sed -n 's#^vision/gpu: changed, version \([0-9]*\),.*#\1#p' <<<"$output")
+        one_gpu vision1 vision
+        assert_equal "$(accord decisions --json | jq 'last.contract_version')" "$version"
+    done
+    assert_equal "$(accord doctor --json | jq -r '.[] | select(.control == "contracts taken").state')" ok
+}
+
+@test "accord apply says so where slurmctld hangs and has not taken it up" {
+    local pid
+    pid=$(cat "$CLUSTER_DIR/run/slurmctld.pid")
+    write_contract vision 2 'borrow_limit = 1'
+    kill -STOP "$pid"
+    run accord apply "$CLUSTER_DIR/contracts"
+    kill -CONT "$pid"
+    assert_success
+    assert_output --partial 'warning: slurmctld has not taken this up yet'
+    run accord apply "$CLUSTER_DIR/contracts"
+    refute_output --partial warning
 }

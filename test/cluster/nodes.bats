@@ -49,7 +49,8 @@ right_line() { cat "$CLUSTER_DIR/plugstack.conf"; }
 findings() { accord doctor --json | jq -r '.[] | select(.node != null) | "\(.node) \(.control): \(.state)"'; }
 answered() { accord doctor --json | jq -r '.[] | select(.control == "nodes").found'; }
 
-@test "nodes that are all well have no finding" { # [C07]
+# bats test_tags=C07
+@test "nodes that are all well have no finding" {
     run findings
     assert_output ''
     assert_equal "$(answered)" '4 of 4 answered'
@@ -57,7 +58,8 @@ answered() { accord doctor --json | jq -r '.[] | select(.control == "nodes").fou
     assert_success
 }
 
-@test "the one node without the plugin's line is named, with the line and the restart" { # [C07]
+# bats test_tags=C07
+@test "the one node without the plugin's line is named, with the line and the restart" {
     own_file plugstack.conf </dev/null
     n4_has plugstack.conf
     run findings
@@ -68,7 +70,8 @@ answered() { accord doctor --json | jq -r '.[] | select(.control == "nodes").fou
     assert_output --partial "change: $CLUSTER_DIR/plugstack.conf: required spank_accord.so; then restart slurmd"
 }
 
-@test "a line that slurmd has not seen at its start makes the node refuse, and doctor says so" { # [C07]
+# bats test_tags=C07
+@test "a line that slurmd has not seen at its start makes the node refuse, and doctor says so" {
     own_file plugstack.conf </dev/null
     n4_has plugstack.conf
     right_line | own_file plugstack.conf
@@ -79,7 +82,8 @@ answered() { accord doctor --json | jq -r '.[] | select(.control == "nodes").fou
     assert_output --partial 'change: restart slurmd there'
 }
 
-@test "an optional plugin with other settings is told from the other nodes" { # [C07]
+# bats test_tags=C07
+@test "an optional plugin with other settings is told from the other nodes" {
     { cat "$ACCORD_CONF"; echo '# of n4 alone'; } | own_file other.toml
     echo "optional $CLUSTER_DIR/opt/plugins/spank_accord.so conf=$CLUSTER_DIR/own/other.toml" | own_file plugstack.conf
     n4_has plugstack.conf
@@ -89,14 +93,16 @@ n4 accord.toml contents: mismatch
 n4 plugstack.conf conf=: warning'
 }
 
-@test "another build of the plugin is found" { # [C07]
+# bats test_tags=C07
+@test "another build of the plugin is found" {
     { cat "$CLUSTER_DIR/opt/plugins/spank_accord.so"; echo; } | own_file spank_accord.so
     n4_has opt/plugins/spank_accord.so
     run findings
     assert_output 'n4 spank_accord.so contents: mismatch'
 }
 
-@test "nodes that are busy or drained are told as not asked, and are no error" { # [C07]
+# bats test_tags=C07
+@test "nodes that are busy or drained are told as not asked, and are no error" {
     local busy
     busy=$(sbatch --parsable --partition=gpu --nodelist=n2 --exclusive --output=/dev/null --wrap='sleep 1000' 2>/dev/null)
     wait_state "$busy" RUNNING
@@ -110,7 +116,8 @@ n4 plugstack.conf conf=: warning'
     assert_equal "$(job_state "$busy")" RUNNING
 }
 
-@test "who is neither root nor SlurmUser is told that nodes are not asked" { # [C07]
+# bats test_tags=C07
+@test "who is neither root nor SlurmUser is told that nodes are not asked" {
     run as_user vision1 accord doctor
     assert_line --regexp '^nodes +warning +not asked: only root and SlurmUser ask them$'
     assert_equal "$(squeue --noheader --all --name=accord-doctor)" ''

@@ -48,6 +48,7 @@ struct Sound {
         store.files = {file("/var/lib/accord/contracts.db", 0640), file("/var/lib/accord/journal", 0750)};
         store.free_bytes = std::uint64_t{1} << 40;
         store.journal_writable = store.journal_locked = true;
+        store.served = store.contracts_generation = 7;
         store.now_s = 1000;
         store.accordd = {true, 999};
         store.snapshot_age_s = 2;
@@ -189,6 +190,9 @@ const std::vector<Fault> faults{
     {"slurmctld without the plugin", [](Sound& s) { s.store.journal_locked = false; }, "job_submit plugin", State::missing,
      "does not hold the journal on this host",
      "see slurmctld's log for lines that begin with \"accord: \"; restart slurmctld after changing JobSubmitPlugins"},
+    {"contracts that slurmctld has not taken", [](Sound& s) { s.store.contracts_generation = 8; }, "contracts taken",
+     State::mismatch, "slurmctld's plugin decides by older ones",
+     "see slurmctld's log for lines that begin with \"accord: \""},
     {"accordd down", [](Sound& s) { s.store.accordd.running = false; }, "accordd", State::missing, "not running",
      "systemctl start accordd"},
     {"accordd stopped", [](Sound& s) { s.store.accordd.last_pass_s = 900; }, "accordd passes", State::mismatch,

@@ -13,6 +13,7 @@
 #include "contract/flat_values.hpp"
 #include "contract_input.hpp"
 #include "contract_text.hpp"
+#include "plugin_state.hpp"
 #include "store/contracts_db.hpp"
 #include "store/store_paths.hpp"
 #include "store_access.hpp"
@@ -149,6 +150,10 @@ Result<void> apply_to(const Options& options, const Config& config, ContractInpu
         if (!applied) return tl::unexpected<Error>(applied.error());
         const auto resolved = resolve(**db, config, *slurm_user, actor, now_s);
         if (!resolved) return resolved;
+        const auto generation = (*db)->data_version();
+        if (generation && !wait_until_served(StorePaths(config.store_dir), *generation))
+            fmt::print(stderr, "warning: slurmctld has not taken this up yet; until it has, jobs are judged by what was in "
+                               "force before: see accord doctor\n");
     }
     options.json ? print_json(*found) : print_text(*found, files);
     if (options.dry_run) fmt::print(stderr, "dry run: nothing was applied\n");

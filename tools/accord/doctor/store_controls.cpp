@@ -61,6 +61,11 @@ void check_journal(Controls& controls, const StoreFacts& facts) {
           facts.journal_locked ? "holds the journal" : "does not hold the journal on this host",
           {"slurmctld has not loaded it, or it found no accord.toml and runs degraded",
            "see slurmctld's log for lines that begin with \"accord: \"; restart slurmctld after changing JobSubmitPlugins"});
+    if (facts.journal_locked && facts.contracts_generation)
+        check(controls, "contracts taken", facts.served >= facts.contracts_generation, State::mismatch,
+              facts.served >= facts.contracts_generation ? "by slurmctld's plugin, as they are in the store"
+                                                         : "slurmctld's plugin decides by older ones",
+              {"what was applied last is not in force", "see slurmctld's log for lines that begin with \"accord: \""});
 }
 
 void check_accordd(Controls& controls, const StoreFacts& facts) {

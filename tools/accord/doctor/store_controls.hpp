@@ -23,6 +23,8 @@ struct StoreFacts {
     std::uint64_t free_bytes = 0;
     bool journal_writable = false;    ///< by SlurmUser
     bool journal_locked = false;      ///< by the job_submit plugin, which holds its lock while it is loaded
+    std::optional<std::int64_t> served;                ///< the state of contracts.db that the plugin decides by
+    std::optional<std::int64_t> contracts_generation;  ///< the one that it is in; unset: it cannot be read
     AccorddState accordd;
     std::int64_t now_s = 0;
     std::optional<std::int64_t> snapshot_age_s;

@@ -9,12 +9,13 @@
 #include <fmt/format.h>
 
 #include "doctor/store_controls.hpp"
+#include "plugin_state.hpp"
 #include "report/record.hpp"
 #include "store/contracts_db.hpp"
 #include "store/journal_lines.hpp"
 #include "store/ledger_file.hpp"
+#include "store/served.hpp"
 #include "store_access.hpp"
-#include "sys/file_lock.hpp"
 #include "sys/filesystem.hpp"
 
 namespace accord {
@@ -41,11 +42,10 @@ void look_at_journal(const StorePaths& paths, StoreFacts& facts) {
     // the plugin makes the folder if it is missing
     const auto& folder = ::access(paths.journal.c_str(), F_OK) == 0 ? paths.journal : paths.dir;
     facts.journal_writable = ::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
-    const auto controllers = journal_controllers(paths.journal);
-    std::vector<std::uint32_t> writers{0};
-    if (controllers) writers.insert(writers.end(), controllers->begin(), controllers->end());
-    for (const auto writer : writers)
-        facts.journal_locked = facts.journal_locked || is_locked(fmt::format("{}/{}.lock", paths.journal, writer)).value_or(false);
+    facts.journal_locked = plugin_holds_journal(paths);
+    facts.served = read_served(paths.served);
+    const auto db = ContractsDb::open(paths.contracts_db, ContractsDb::Open::read_only);
+    if (const auto version = db ? db->data_version() : tl::unexpected(db.error())) facts.contracts_generation = *version;
 }
 
 void look_at_accordd(const StorePaths& paths, StoreFacts& facts) {
