@@ -147,8 +147,7 @@ void add_pool_keys(Schema& schema, Config& config) {
     schema.add("pool[].gpus.*", pool_gpus_value(in_pool(&PoolConfig::gpus)));
     schema.add("pool[].cpus_per_gpu", integer_value(in_pool(&PoolConfig::cpus_per_gpu), 1, 100'000));
     schema.add("pool[].mem_per_gpu", size_value(in_pool(&PoolConfig::mem_per_gpu_mb)));
-    schema.add("pool[].shards_per_gpu", integer_value(in_pool(&PoolConfig::shards_per_gpu), 1, 1000), Need::optional,
-               Force::recorded);
+    schema.add("pool[].shards_per_gpu", integer_value(in_pool(&PoolConfig::shards_per_gpu), 1, 1000));
 }
 
 void add_governance_keys(Schema& schema, Config& config) {

@@ -151,6 +151,8 @@ std::string check_name(const std::string& text) {
     constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+@$\\";
     const auto odd = text.find_first_not_of(plain);
     if (odd != std::string::npos) return fmt::format("\"{}\" is not a name: it holds '{}'", text, text[odd]);
+    constexpr std::size_t longest = 200;
+    if (text.size() > longest) return fmt::format("a name has {} characters at most, and this one {}", longest, text.size());
     if (text.front() == '-' || text == "." || text == "..") return fmt::format("\"{}\" is not a name", text);
     return {};
 }

@@ -48,7 +48,7 @@ Decision blank(const Submission& submission) {
     decision.mode = policy.config().mode;
     decision.uid = request.uid;
     decision.user = policy.user_name(request.uid);
-    if (request.account) decision.account = lower_case(*request.account);
+    if (request.account) decision.account = printable(lower_case(*request.account));
     return decision;
 }
 
@@ -186,7 +186,7 @@ Decision judge(const Submission& submission, const PoolConfig& pool) {
     auto application = apply_for(submission.policy, submission.request, pool, shape, submission.now_s);
     auto decision = blank(submission);
     decision.partition = pool.partition;
-    decision.account = application.account;
+    decision.account = printable(application.account);
     if (application.contract != nullptr) {
         decision.contract = application.terms().key();
         decision.contract_version = application.contract->version;
@@ -229,7 +229,7 @@ std::optional<Decision> decide(const Policy& policy, const Ledger& ledger, const
     auto refused = objection_to(policy.config(), partitions);
     auto decision = refused ? rejected(blank(submission), refused->reason, std::move(refused->message))
                             : best_of(submission, partitions);
-    if (refused && !partitions.empty()) decision.partition = partitions.front();
+    if (refused && !partitions.empty()) decision.partition = printable(partitions.front());
     if (decision.mode == Mode::observe) decision.rewrite = {};
     return decision;
 }
@@ -240,8 +240,8 @@ Decision decide_unavailable(OnUnavailable what, const JobRequest& request, const
     decision.time_s = now_s;
     decision.uid = request.uid;
     decision.user = fmt::format("{}", request.uid);
-    if (request.account) decision.account = lower_case(*request.account);
-    if (!request.partitions.empty()) decision.partition = request.partitions.front();
+    if (request.account) decision.account = printable(lower_case(*request.account));
+    if (!request.partitions.empty()) decision.partition = printable(request.partitions.front());
     if (what == OnUnavailable::reject && request.uid != 0)
         return rejected(std::move(decision), Reason::store_unavailable,
                         refusal(fmt::format("no decision can be made and kept now ({}): try again later, or ask the "

@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "inputs.hpp"
 
+#include <algorithm>
+
 #include "store/json_text.hpp"
 
 namespace accord {
 namespace {
+
+/// As much of one text as is kept: no request that Slurm or the ladder refuses may fill the disk by its record.
+constexpr std::size_t longest_text = 4096;
+constexpr std::size_t longest_list = 64;
 
 /// Members that are set, and no others.
 class Inputs {
@@ -12,10 +18,10 @@ public:
     explicit Inputs(fmt::memory_buffer& to) : to_(to), object_(to) {}
 
     void set(std::string_view key, const std::string& value) {
-        if (!value.empty()) object_.string(key, value);
+        if (!value.empty()) object_.string(key, kept(value));
     }
     void set(std::string_view key, const std::optional<std::string>& value) {
-        if (value) object_.string(key, *value);
+        if (value) object_.string(key, kept(*value));
     }
     void set(std::string_view key, const std::optional<std::int64_t>& value) {
         if (value) object_.value(key, *value);
@@ -27,11 +33,12 @@ public:
         if (values.empty()) return;
         object_.name(key);
         to_.push_back('[');
-        for (std::size_t i = 0; i < values.size(); ++i) {
+        for (std::size_t i = 0; i < std::min(values.size(), longest_list); ++i) {
             if (i != 0) to_.push_back(',');
-            append_json_string(to_, values[i]);
+            append_json_string(to_, kept(values[i]));
         }
         to_.push_back(']');
+        cut_ = cut_ || values.size() > longest_list;
     }
     void gpus(std::string_view key, const GpuVector& gpus) {
         if (gpus.empty()) return;
@@ -39,11 +46,20 @@ public:
         append_gpus(to_, gpus);
     }
     [[nodiscard]] JsonObject& object() { return object_; }
-    void end() { object_.end(); }
+    void end() {
+        set("cut", cut_);
+        object_.end();
+    }
 
 private:
+    std::string_view kept(std::string_view text) {
+        cut_ = cut_ || text.size() > longest_text;
+        return text.substr(0, longest_text);
+    }
+
     fmt::memory_buffer& to_;
     JsonObject object_;
+    bool cut_ = false;
 };
 
 const char* to_string(PriorityChange change) {

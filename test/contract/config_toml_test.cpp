@@ -190,7 +190,6 @@ TEST_CASE("settings that are recorded only are named by a warning") {
           "accord.toml:16: accordd.socket: recorded, not enforced by this version\n"
           "accord.toml:17: accordd.metrics: recorded, not enforced by this version\n"
           "accord.toml:21: node.scrub: recorded, not enforced by this version\n"
-          "accord.toml:30: pool.shards_per_gpu: recorded, not enforced by this version\n"
           "accord.toml:37: governance.review_grace: recorded, not enforced by this version\n"
           "accord.toml:9: store.durability: \"power\" is recorded; in this version a decision survives a crash of "
           "slurmctld, not of the machine\n");

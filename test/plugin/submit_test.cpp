@@ -332,3 +332,19 @@ TEST_CASE("whether a job can be requeued is slurm.conf's to say where the job do
     const HookAnswer answer = plugin.submit(waits.desc(), vision1);
     CHECK_FALSE(answer.message.starts_with("accord: borrowed"));
 }
+
+TEST_CASE("a request's texts fill no disk by its record") {
+    if (!is_root()) return;
+    const Site site;
+    site.apply("vision-lab", vision1, 8);
+    const OpenPlugin plugin(site.config_path());
+    const std::string huge(1'000'000, 'a');
+    Request request(vision1);
+    request.set(account, huge).set(tres_per_job, "gres:gpu:1," + huge);
+    CHECK(plugin.submit(request.desc(), vision1).code != SLURM_SUCCESS);
+    const JournalRecord record = site.journal().back();
+    CHECK(record.decision.reason == Reason::no_contract);
+    CHECK(record.decision.account == huge.substr(0, 200) + "...");
+    CHECK(record.inputs.size() < 16'000);
+    CHECK(record.inputs.find("\"cut\":true") != std::string::npos);
+}

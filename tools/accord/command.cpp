@@ -32,6 +32,11 @@ int complain(const std::string& what) {
     return refused;
 }
 
+void warn(const Error& warning) {
+    const auto where = warning.where.empty() ? "" : warning.where + ": ";
+    fmt::print(stderr, "{}\n", without_controls(where + "warning: " + warning.what));
+}
+
 Result<Config> site_config() { return load_config(config_path()); }
 
 }  // namespace accord

@@ -36,6 +36,8 @@ void add_doctor(CLI::App& app, Run& run);
 /// One line on stderr, "accord: what"; of an error in an input file "file:line: what". Gives `refused`.
 int complain(const Error& error);
 int complain(const std::string& what);
+/// "file:line: warning: what", on stderr.
+void warn(const Error& warning);
 
 /// The settings of config_path().
 [[nodiscard]] Result<Config> site_config();

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "command.hpp"
 #include "contract/config_toml.hpp"
 #include "contract/read_file.hpp"
 #include "policy/utc.hpp"
@@ -62,10 +63,6 @@ void take_config(ContractInput& input, std::vector<std::string>& paths) {
     input.errors = std::move(judged.report.errors);
     input.warnings = std::move(judged.report.warnings);
     input.config = std::move(judged.config);
-}
-
-void print_warning(const Error& warning) {
-    fmt::print(stderr, "{}warning: {}\n", warning.where.empty() ? "" : warning.where + ": ", warning.what);
 }
 
 /// The checks of one file that need this machine.
@@ -166,11 +163,11 @@ private:
 }  // namespace
 
 bool ContractInput::report() const {
-    for (const auto& warning : warnings) print_warning(warning);
-    for (const auto& warning : warnings_of(files)) print_warning(warning);
+    for (const auto& warning : warnings) warn(warning);
+    for (const auto& warning : warnings_of(files)) warn(warning);
     auto all = errors;
     for (auto& error : errors_of(files)) all.push_back(std::move(error));
-    for (const auto& error : all) fmt::print(stderr, "{}\n", one_line(error));
+    for (const auto& error : all) complain(error);
     return all.empty();
 }
 
