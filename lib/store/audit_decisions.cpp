@@ -107,7 +107,7 @@ public:
         std::uint64_t waiting = 0;
         for (; more_; ++waiting)
             if (auto moved = advance(); !moved) return moved;
-        if (waiting > 0) database_.notes.push_back(fmt::format("{} of the journal are not loaded yet", waiting));
+        if (waiting > 0) database_.notes.push_back(fmt::format("{} of the journal's records not loaded yet", waiting));
         return {};
     }
 

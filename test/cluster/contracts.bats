@@ -33,6 +33,8 @@ one_gpu() {
     run one_gpu outsider1 vision
     assert_failure
     assert_output --partial '[not_member]'
+    run accord decisions --reason not_member
+    assert_output --partial ' outsider1 '
 }
 
 # bats test_tags=H02,H04

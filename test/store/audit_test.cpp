@@ -303,7 +303,7 @@ TEST_CASE("what is not loaded yet and half a record at the end are notes") {
     std::ofstream(evidence.journal_file(), std::ios::app) << R"({"v":1,"id":"0-8")";
     const auto torn = std::filesystem::path(evidence.journal_file()).filename().string();
     CHECK(evidence.faults(evidence.heads()).empty());
-    CHECK(evidence.notes() == "journal-0: " + torn + " ends within a record\ndecisions-0: 2 of the journal are not loaded yet\n");
+    CHECK(evidence.notes() == "journal-0: " + torn + " ends within a record\ndecisions-0: 2 of the journal's records not loaded yet\n");
 }
 
 TEST_CASE("every change to decisions.db is named") {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // accord decisions: the record of what was asked and answered.
 #include <ctime>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -10,6 +11,7 @@
 #include "policy/utc.hpp"
 #include "report/record.hpp"
 #include "store_access.hpp"
+#include "sys/name_service.hpp"
 #include "table.hpp"
 
 namespace accord {
@@ -59,11 +61,27 @@ std::string gpus_text(const DecisionRow& row) {
     return row.gpu_type.empty() ? count : count + " " + row.gpu_type;
 }
 
+/// Names by number: the plugin knows those of members alone, and records the number of anyone else.
+class Users {
+public:
+    [[nodiscard]] std::string name(const DecisionRow& row) {
+        if (row.user != fmt::format("{}", row.uid)) return row.user;
+        const auto [known, fresh] = names_.try_emplace(row.user, row.user);
+        if (fresh)
+            if (const auto found = user_name_of(static_cast<std::uint32_t>(row.uid)); found && *found) known->second = **found;
+        return known->second;
+    }
+
+private:
+    std::map<std::string, std::string> names_;
+};
+
 /// What fits on a terminal.
 void print_table(const std::vector<DecisionRow>& rows) {
     Table table({"id", "time", "kind", "job", "user", "account", "partition", "gpus", "verdict", "class", "reason"});
+    Users users;
     for (const auto& row : rows)
-        table.add({row.id, row.time, row.kind, value_or_null(row.job_id), row.user, row.account, row.partition,
+        table.add({row.id, row.time, row.kind, value_or_null(row.job_id), users.name(row), row.account, row.partition,
                    gpus_text(row), row.mode == "observe" ? row.verdict + " (observed)" : row.verdict,
                    text_or_null(row.cls), text_or_null(row.reason)});
     table.print(false);
