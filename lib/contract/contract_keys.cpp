@@ -167,8 +167,7 @@ void add_people(Schema& schema, Contract& contract) {
     schema.add("members.users", list_value(at(members.users), "a list of users", check_name));
     schema.add("members.groups", list_value(at(members.groups), "a list of groups", check_group));
     schema.add("members.max_gpus_per_user",
-               integer_value(Place<std::optional<Gpus>>(at(members.max_gpus_per_user)), 1, most_gpus), Need::optional,
-               Force::recorded);
+               integer_value(Place<std::optional<Gpus>>(at(members.max_gpus_per_user)), 1, most_gpus));
 }
 
 void add_workloads(Schema& schema, Contract& contract) {
@@ -176,8 +175,7 @@ void add_workloads(Schema& schema, Contract& contract) {
     schema.add("workloads.allowed", workloads_value(workloads.allowed), Need::always);
     schema.add("workloads.max_walltime", slurm_time_value([&](std::int64_t min) { workloads.max_walltime_min = min; }));
     schema.add("workloads.max_gpus_per_job", integer_value(at(workloads.max_gpus_per_job), 1, most_gpus));
-    schema.add("workloads.max_cpus_per_gpu", integer_value(at(workloads.max_cpus_per_gpu), 1, 100'000), Need::optional,
-               Force::recorded);
+    schema.add("workloads.max_cpus_per_gpu", integer_value(at(workloads.max_cpus_per_gpu), 1, 100'000));
 }
 
 void add_controls(Schema& schema, Contract& contract) {
@@ -261,7 +259,7 @@ void add_scope(Schema& schema, Contract& contract) {
     schema.add("filesystem.rw", list_value(at(files.rw), paths, check_scope_path));
     schema.add("filesystem.ro", list_value(at(files.ro), paths, check_scope_path));
     schema.add("filesystem.private", list_value(at(files.private_dirs), paths, check_scope_path));
-    schema.add("filesystem.login_env", bool_value(at(files.login_env)), Need::optional, Force::recorded);
+    schema.add("filesystem.login_env", bool_value(at(files.login_env)));
     schema.add("filesystem.landlock", bool_value(at(files.landlock)), Need::optional, Force::recorded);
 }
 

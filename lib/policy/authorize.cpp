@@ -8,8 +8,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "policy/classify.hpp"
+#include "policy/governed.hpp"
 #include "policy/messages.hpp"
 #include "policy/scope_path.hpp"
+#include "policy/unusable.hpp"
 #include "policy/utc.hpp"
 
 namespace accord {
@@ -124,6 +127,32 @@ Objection gpus_per_job(const Application& application) {
                        counted_high(application.count), *most, owner_of(application));
 }
 
+Objection gpus_per_user(const Application& application) {
+    const auto& terms = application.terms();
+    const auto& request = application.request;
+    const auto ask = times(maxima(application.count.gpus), request.array ? request.array->concurrent() : 1);
+    if (!beyond_member_limit(terms, *application.claims, request.uid, ask)) return {};
+    return fmt::format(
+        "contract {}: {} asked for{}, {} of its GPUs are user {}'s already, and its max_gpus_per_user is {}: wait for "
+        "your other jobs or ask for fewer{}, or ask {}",
+        terms.key(), describe(ask), counted_high(application.count), claimed_by(*application.claims, request.uid),
+        application.policy.user_name(request.uid), *terms.members.max_gpus_per_user,
+        request.array ? ", such as by a %limit of the array" : "", owner_of(application));
+}
+
+Objection cpus_per_gpu(const Application& application) {
+    const auto& terms = application.terms();
+    const auto most = terms.workloads.max_cpus_per_gpu;
+    Gpus fewest = 0;
+    for (const auto& [type, gpus] : application.count.gpus) fewest = saturating_add(fewest, gpus.min);
+    if (!most || fewest == 0) return {};
+    const auto asked = cpus_for_each_gpu(application.request.gpus, fewest);
+    if (asked <= *most) return {};
+    return fmt::format("contract {}: {} CPUs are asked for with each GPU, and its max_cpus_per_gpu is {}: ask for fewer "
+                       "CPUs or more GPUs, or ask {}",
+                       terms.key(), asked, *most, owner_of(application));
+}
+
 Objection scope_path(const Application& application) {
     const auto& terms = application.terms();
     if (!terms.filesystem.restricts()) return {};
@@ -135,6 +164,15 @@ Objection scope_path(const Application& application) {
                        breach->access == PathAccess::hidden ? "outside its paths" : "in a read-only path",
                        rw.empty() ? "outside" : "under", fmt::join(rw.empty() ? hidden : rw, " or "),
                        owner_of(application));
+}
+
+/// The login files would run as the user outside the job's view (sbatch's --get-user-env and --export=NONE).
+Objection login_env(const Application& application) {
+    const auto& files = application.terms().filesystem;
+    if (!application.request.login_env || files.login_env || !files.restricts()) return {};
+    return fmt::format("contract {} does not let jobs load the login environment, and --get-user-env and --export=NONE "
+                       "do: name the variables that the job needs, as in --export=PATH,HOME, or ask {}",
+                       application.terms().key(), owner_of(application));
 }
 
 Objection env_too_large(const Application& application) {
@@ -164,7 +202,10 @@ constexpr Rung ladder[] = {
     {Reason::time_limit, time_limit},
     {Reason::gpu_type, gpu_type},
     {Reason::gpus_per_job, gpus_per_job},
+    {Reason::gpus_per_user, gpus_per_user},
+    {Reason::cpus_per_gpu, cpus_per_gpu},
     {Reason::scope_path, scope_path},
+    {Reason::login_env, login_env},
     {Reason::env_too_large, env_too_large},
     {Reason::impossible, node_list},
 };
@@ -196,10 +237,12 @@ std::string lower_case(std::string account) {
     return account;
 }
 
-Application apply_for(const Policy& policy, const JobRequest& request, const PoolConfig& pool,
-                      const PartitionShape* shape, std::int64_t now_s) {
-    Application application{policy, request, pool, shape, now_s, {}, {}, nullptr, {}};
+Application apply_for(const Policy& policy, const Ledger& ledger, const JobRequest& request, const PoolConfig& pool,
+                      std::int64_t now_s) {
+    const auto* shape = ledger.shape().partition(pool.partition);
+    Application application{policy, request, pool, shape, now_s, {}, {}, nullptr, nullptr, {}};
     find_contract(application);
+    if (application.contract != nullptr) application.claims = &ledger.of(application.terms().key());
     application.count = count_gpus(request.gpus, shape, pool, Explain::briefly);
     settle_types(application.count.gpus, pool);
     return application;

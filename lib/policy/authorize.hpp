@@ -9,6 +9,7 @@
 
 #include "policy/count.hpp"
 #include "policy/decision.hpp"
+#include "policy/ledger.hpp"
 #include "policy/policy.hpp"
 #include "policy/request.hpp"
 #include "policy/shape.hpp"
@@ -26,7 +27,8 @@ struct Application {
     std::string account;                       ///< in lower case; empty: none named and none found (R2)
     std::vector<std::string> accounts_to_name;  ///< R2: several contracts would do
     const PolicyContract* contract = nullptr;
-    GpuCount count;  ///< types settled (R9)
+    const ContractClaims* claims = nullptr;  ///< the contract's, without this job; null without a contract
+    GpuCount count;                          ///< types settled (R9)
 
     [[nodiscard]] const Contract& terms() const { return *contract->contract; }
 };
@@ -37,8 +39,8 @@ struct Refusal {
 };
 
 /// Finds the contract (R2) and counts the GPUs (R4, R9).
-[[nodiscard]] Application apply_for(const Policy& policy, const JobRequest& request, const PoolConfig& pool,
-                                    const PartitionShape* shape, std::int64_t now_s);
+[[nodiscard]] Application apply_for(const Policy& policy, const Ledger& ledger, const JobRequest& request,
+                                    const PoolConfig& pool, std::int64_t now_s);
 
 /// The first failing rung from `ambiguous_account` to `env_too_large`. Past it the application has a contract.
 [[nodiscard]] std::optional<Refusal> authorize(const Application& application);

@@ -41,6 +41,17 @@ std::optional<std::string> beyond_borrow_limit(const Contract& contract, const C
     return std::nullopt;
 }
 
+Gpus claimed_by(const ContractClaims& claims, std::uint32_t uid) {
+    const auto found = claims.by_member.find(uid);
+    return found == claims.by_member.end() ? 0 : total(found->second);
+}
+
+bool beyond_member_limit(const Contract& contract, const ContractClaims& claims, std::uint32_t uid,
+                         const GpuVector& ask) {
+    const auto most = contract.members.max_gpus_per_user;
+    return most && !ask.empty() && saturating_add(claimed_by(claims, uid), total(ask)) > *most;
+}
+
 Classification classify(const ClassifyInput& input) {
     const auto& contract = *input.contract->contract;
     if (input.ask.empty()) return {Verdict::admitted, JobClass::borrowed, Reason::no_gpu, {}};

@@ -43,6 +43,12 @@ struct Classification {
 [[nodiscard]] std::optional<std::string> beyond_borrow_limit(const Contract& contract, const ContractClaims& claims,
                                                              const GpuVector& ask);
 
+/// GPUs of all types that the member's jobs claim in the contract.
+[[nodiscard]] Gpus claimed_by(const ContractClaims& claims, std::uint32_t uid);
+/// Whether `ask` more would bring the member's claims beyond `max_gpus_per_user`.
+[[nodiscard]] bool beyond_member_limit(const Contract& contract, const ContractClaims& claims, std::uint32_t uid,
+                                       const GpuVector& ask);
+
 /// The most GPUs of a type that the contract could ever hold: guarantee plus borrow limit, at most the pool; with
 /// `may_borrow` false the guarantee alone.
 [[nodiscard]] Gpus most_ever(const Contract& contract, const PoolConfig& pool, const std::string& type,

@@ -156,7 +156,7 @@ Decision refused_as_impossible(Decision decision, const Application& application
 Decision classified(Decision decision, const Submission& submission, const Application& application) {
     const auto& terms = application.terms();
     const auto& request = submission.request;
-    const auto& claims = submission.ledger.of(decision.contract);
+    const auto& claims = *application.claims;
     const bool borrows = may_borrow(terms, request.type, request.requeueable);
 
     const auto limit = fitting_limit(application, decision.gpus, borrows);
@@ -182,8 +182,7 @@ Decision classified(Decision decision, const Submission& submission, const Appli
 }
 
 Decision judge(const Submission& submission, const PoolConfig& pool) {
-    const auto* shape = submission.ledger.shape().partition(pool.partition);
-    auto application = apply_for(submission.policy, submission.request, pool, shape, submission.now_s);
+    auto application = apply_for(submission.policy, submission.ledger, submission.request, pool, submission.now_s);
     auto decision = blank(submission);
     decision.partition = pool.partition;
     decision.account = printable(application.account);

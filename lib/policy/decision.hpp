@@ -21,7 +21,8 @@ enum class Reason {
     none,
     // the ladder, in its order
     store_unavailable, lend_partition, mixed_partitions, ambiguous_account, no_contract, not_active, not_member,
-    workload_type, time_limit, gpu_type, gpus_per_job, scope_path, env_too_large, impossible,
+    workload_type, time_limit, gpu_type, gpus_per_job, gpus_per_user, cpus_per_gpu, scope_path, login_env,
+    env_too_large, impossible,
     // modifications
     queued, stale, immutable,
     // admitted or queued, but not guaranteed

@@ -110,6 +110,8 @@ std::string staleness(const Judgement& judgement, JobClass to, const GpuVector& 
     if (contract == nullptr || !contract->active_at(judgement.now_s)) return "its contract is not active";
     const auto& terms = *contract->contract;
     const auto& claims = judgement.ledger.of(terms.key());
+    if (job.hold != Hold::none && beyond_member_limit(terms, claims, job.uid, claim))
+        return fmt::format("{} GPUs are the member's already", claimed_by(claims, job.uid));
     if (to == JobClass::guaranteed) {
         if (claim.empty()) return "the job asks for no GPU";
         const auto scarce = beyond_headroom(terms, claims, claim);

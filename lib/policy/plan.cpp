@@ -66,8 +66,10 @@ std::optional<JobClass> better_class(const Candidate& candidate, const ContractC
     const auto& [governed, pool, contract, factor] = candidate;
     if (contract == nullptr) return std::nullopt;
     const auto& ask = governed->would_claim;
+    const bool is_release = governed->cls == JobClass::queued;
+    if (is_release && beyond_member_limit(*contract, claims, governed->job->uid, ask)) return std::nullopt;
     if (!ask.empty() && !beyond_headroom(*contract, claims, ask)) return JobClass::guaranteed;
-    if (governed->cls != JobClass::queued) return std::nullopt;
+    if (!is_release) return std::nullopt;
     if (ask.empty()) return JobClass::borrowed;
     const bool borrows = may_borrow(*contract, governed->job->type, governed->job->requeueable);
     return borrows && !beyond_borrow_limit(*contract, claims, ask) ? std::optional(JobClass::borrowed) : std::nullopt;
@@ -128,6 +130,7 @@ std::vector<Action> throttles(const std::vector<GovernedJob>& jobs) {
 
 void claim(ContractClaims& claims, const GovernedJob& governed, const Action& action) {
     if (governed.cls == JobClass::borrowed) add(claims.borrowed, governed.claim, -1);
+    if (governed.cls == JobClass::queued) add(claims.by_member[governed.job->uid], action.gpus);
     add(action.to == JobClass::guaranteed ? claims.guaranteed : claims.borrowed, action.gpus);
 }
 

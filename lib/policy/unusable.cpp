@@ -101,4 +101,9 @@ Burden burden_of(const GpuAsk& ask, const GpuInterval& gpus, std::int64_t nodes,
     return burden;
 }
 
+std::int64_t cpus_for_each_gpu(const GpuAsk& ask, Gpus gpus) {
+    const auto demand = cpus_of(ask);
+    return std::max(demand.per_gpu, ceil_div(std::max(demand.in_all, demand.per_node), std::max<Gpus>(gpus, 1)));
+}
+
 }  // namespace accord

@@ -24,4 +24,7 @@ struct Burden {
 [[nodiscard]] Burden burden_of(const GpuAsk& ask, const GpuInterval& gpus, std::int64_t nodes,
                                const PartitionShape* shape, const PoolConfig& pool);
 
+/// CPUs that the request asks for with each of `gpus` GPUs, rounded up.
+[[nodiscard]] std::int64_t cpus_for_each_gpu(const GpuAsk& ask, Gpus gpus);
+
 }  // namespace accord

@@ -17,6 +17,8 @@ int slurm_code(Reason reason) {
         case Reason::time_limit: return ESLURM_INVALID_TIME_LIMIT;
         case Reason::gpu_type: return ESLURM_INVALID_GRES_TYPE;
         case Reason::gpus_per_job:
+        case Reason::gpus_per_user:
+        case Reason::cpus_per_gpu:
         case Reason::impossible: return ESLURM_ACCOUNTING_POLICY;
         case Reason::queued: return ESLURM_JOB_HELD;
         case Reason::stale: return ESLURM_TRANSITION_STATE_NO_UPDATE;

@@ -270,6 +270,25 @@ TEST_CASE("each rung of the ladder says what is wrong, the limit, what to change
               [](World&, Contract& contract, JobRequest&) { contract.workloads.max_gpus_per_job = 1; },
               "accord: contract vision-lab/gpu: 2 a100 asked for, and its max_gpus_per_job is 1: ask for fewer, or ask "
               "gpu-ops [gpus_per_job]"},
+             {Reason::gpus_per_user,
+              [](World&, Contract& contract, JobRequest&) { contract.members.max_gpus_per_user = 1; },
+              "accord: contract vision-lab/gpu: 2 a100 asked for, 0 of its GPUs are user vision1's already, and its "
+              "max_gpus_per_user is 1: wait for your other jobs or ask for fewer, or ask gpu-ops [gpus_per_user]"},
+             {Reason::cpus_per_gpu,
+              [](World&, Contract& contract, JobRequest& request) {
+                  contract.workloads.max_cpus_per_gpu = 3;
+                  request.gpus.num_tasks = 7;
+              },
+              "accord: contract vision-lab/gpu: 4 CPUs are asked for with each GPU, and its max_cpus_per_gpu is 3: ask "
+              "for fewer CPUs or more GPUs, or ask gpu-ops [cpus_per_gpu]"},
+             {Reason::login_env,
+              [](World&, Contract& contract, JobRequest& request) {
+                  contract.filesystem.hidden = {"/proj"};
+                  request.login_env = true;
+              },
+              "accord: contract vision-lab/gpu does not let jobs load the login environment, and --get-user-env and "
+              "--export=NONE do: name the variables that the job needs, as in --export=PATH,HOME, or ask gpu-ops "
+              "[login_env]"},
              {Reason::scope_path,
               [](World&, Contract& contract, JobRequest& request) {
                   contract.filesystem.hidden = {"/proj"};
@@ -323,6 +342,38 @@ TEST_CASE("each rung of the ladder says what is wrong, the limit, what to change
         CHECK(decision->claim.empty());
         CHECK(decision->message.find('\n') == std::string::npos);
     }
+}
+
+TEST_CASE("a member's claims are counted together, an array's by the tasks at once") {
+    World world;
+    auto contract = contract_for("vision-lab", 8);
+    contract.members.max_gpus_per_user = 4;
+    world.contracts = {in_force(contract, {vision1, speech1})};
+    CHECK(world.submit(batch("gres:gpu:3")).cls == JobClass::guaranteed);
+    CHECK(world.ask(batch("gres:gpu:2"))->reason == Reason::gpus_per_user);
+    CHECK(world.ask(batch("gres:gpu:1"))->cls == JobClass::guaranteed);
+    auto other = batch("gres:gpu:4");
+    other.uid = speech1;
+    CHECK(world.ask(other)->cls == JobClass::guaranteed);
+    auto array = batch("gres:gpu:1");
+    array.array = parse_array("0-9");
+    CHECK(world.ask(array)->reason == Reason::gpus_per_user);
+    array.array = parse_array("0-9%1");
+    CHECK(world.ask(array)->cls == JobClass::guaranteed);
+    CHECK(world.ask(batch(""))->reason == Reason::no_gpu);
+}
+
+TEST_CASE("the login environment is only the contract's to forbid where it has paths") {
+    World world;
+    auto contract = contract_for("vision-lab", 8);
+    auto request = batch("gres:gpu:1");
+    request.login_env = true;
+    world.contracts = {in_force(contract, {vision1})};
+    CHECK(world.ask(request)->verdict == Verdict::admitted);
+    contract.filesystem.hidden = {"/proj"};
+    contract.filesystem.login_env = true;
+    world.contracts = {in_force(contract, {vision1})};
+    CHECK(world.ask(request)->verdict == Verdict::admitted);
 }
 
 TEST_CASE("a contract that is not active names its state") {

@@ -197,6 +197,20 @@ TEST_CASE("queued jobs are released as guaranteed, else as borrowed, by the time
     CHECK(actions[2].reason == Reason::borrow_limit);
 }
 
+TEST_CASE("no release brings a member beyond max_gpus_per_user") {
+    Listing list;
+    auto contract = contract_for("vision-lab", 8);
+    contract.members.max_gpus_per_user = 5;
+    list.world.contracts = {in_force(contract, {vision1})};
+    list.queued(1, 4, 10);
+    list.queued(2, 4, 20);
+    list.queued(3, 1, 30);
+    const auto actions = list.planned();
+    REQUIRE(actions.size() == 2);
+    CHECK(actions[0].job_id == 1);
+    CHECK(actions[1].job_id == 3);
+}
+
 TEST_CASE("a smaller job overtakes a larger one that does not fit") {
     Listing listing(8, 0);
     listing.add(listed(1, "gpu", 6, JobState::running));
