@@ -99,11 +99,15 @@ cancel_all() {
 
 nodes_idle() { [ -z "$(squeue --noheader --all)" ] && ! sinfo --noheader --Node --format=%T | grep -qvx idle; }
 
-# own_process PATTERN: the process of this cluster, of several side by side, whose command line matches.
+# own_process PATTERN: the process of this cluster, of several side by side, whose command line matches. Newer releases
+# write slurmstepd's title over its environment; its log is the cluster's all the same.
 own_process() {
     local pid
     for pid in $(pgrep --full "$1"); do
-        if grep -qzxF -- "SLURM_CONF=$SLURM_CONF" "/proc/$pid/environ"; then printf '%s\n' "$pid"; fi
+        if grep -qzxF -- "SLURM_CONF=$SLURM_CONF" "/proc/$pid/environ" ||
+            [ -n "$(find "/proc/$pid/fd" -lname "$CLUSTER_DIR/*" -print -quit)" ]; then
+            printf '%s\n' "$pid"
+        fi
     done
 }
 

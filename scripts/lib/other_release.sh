@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A Debian of another release in a folder of its own, to test with the Slurm that it ships. It is made once, kept
+# between runs, and used in mount and process namespaces of its own, so that nothing stays when a run ends.
+#
+# Reads: root (the tree that is tested).
+
+# suite_of SLURM-RELEASE: the Debian that ships it.
+suite_of() {
+    case $1 in
+        22.05) echo bookworm ;;
+        24.11) echo trixie ;;
+    esac
+}
+
+# As this machine's own packages come from.
+mirror() {
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' | sed -n 1p
+}
+
+# make_debian SUITE DIR: a folder that is there is a whole one.
+make_debian() {
+    local suite=$1 dir=$2 from
+    [ ! -d "$dir" ] || return 0
+    from=$(mirror)
+    [ -n "$from" ] || { complain "apt knows no Debian mirror to make $suite from"; return 1; }
+    rm -rf "$dir.part"
+    mkdir -p "$(dirname "$dir")"
+    logged "debian-$suite" debootstrap --variant=minbase "$suite" "$dir.part" "$from" || return 1
+    cp /etc/apt/apt.conf.d/*proxy* "$dir.part/etc/apt/apt.conf.d/" 2>/dev/null || true
+    mv "$dir.part" "$dir"
+}
+
+# copy_tree DIR: the files that git knows or would know, with their times, so that only what has changed is built again.
+copy_tree() {
+    local to=$1/src/accord list=$1/src/files
+    mkdir -p "$to"
+    git -C "$root" -c safe.directory="$root" ls-files -z --cached --others --exclude-standard | sort -zu >"$list.new"
+    if [ -e "$list" ]; then
+        sort -zu "$list" | comm -z -23 - "$list.new" | (cd "$to" && xargs -0r rm -f --)
+    fi
+    mv "$list.new" "$list"
+    (cd "$root" && xargs -0 sh -c 'for file; do [ ! -e "$file" ] || printf "%s\0" "$file"; done' sh) <"$list" |
+        tar --directory="$root" --create --null --files-from=- | tar --directory="$to" --extract
+}
+
+# in_debian DIR COMMAND…: as root in it, with this machine's kernel, network and names, and devices of its own.
+in_debian() {
+    local dir=$1
+    shift
+    cp /etc/resolv.conf "$dir/etc/resolv.conf" 2>/dev/null || true
+    cp /etc/hosts "$dir/etc/hosts"
+    unshare --mount --pid --fork --kill-child --propagation=private bash -c '
+        set -e
+        dir=$1
+        shift
+        mount -t proc proc "$dir/proc"
+        mount --rbind /sys "$dir/sys"
+        mount -t tmpfs -o mode=0755 dev "$dir/dev"
+        mount -t tmpfs -o mode=0755 run "$dir/run"
+        mount -t tmpfs -o mode=1777 tmp "$dir/tmp"
+        mkdir "$dir/dev/shm" "$dir/dev/pts"
+        mount -t tmpfs -o mode=1777 shm "$dir/dev/shm"
+        mount -t devpts -o ptmxmode=0666 devpts "$dir/dev/pts"
+        ln -s pts/ptmx "$dir/dev/ptmx"
+        ln -s /proc/self/fd "$dir/dev/fd"
+        while read -r name major minor; do
+            mknod -m 0666 "$dir/dev/$name" c "$major" "$minor"
+        done <<END
+null 1 3
+zero 1 5
+full 1 7
+random 1 8
+urandom 1 9
+tty 5 0
+fuse 10 229
+END
+        exec chroot "$dir" "$@"
+    ' bash "$dir" "$@"
+}
