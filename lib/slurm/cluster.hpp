@@ -47,8 +47,9 @@ public:
     virtual ~Cluster() = default;
     [[nodiscard]] virtual Result<ClusterSettings> settings() = 0;
     [[nodiscard]] virtual Result<ClusterShape> shape() = 0;
-    /// All jobs that slurmctld knows, ended ones too. None: nothing has changed since the call before.
-    [[nodiscard]] virtual Result<std::optional<std::vector<JobView>>> jobs() = 0;
+    /// All jobs that slurmctld knows, ended ones too. False: nothing has changed since the last call that did not fail,
+    /// and `list` is left as it is. It is after a failure as well.
+    [[nodiscard]] virtual Result<bool> jobs(std::vector<JobView>& list) = 0;
     /// The next list is a whole one: slurmctld does not take all that it does for a change, such as a throttle that it
     /// sets before it refuses it (_update_job, 22.05).
     virtual void expect_change() = 0;

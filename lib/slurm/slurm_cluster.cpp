@@ -64,7 +64,7 @@ public:
 
     Result<ClusterSettings> settings() override;
     Result<ClusterShape> shape() override;
-    Result<std::optional<std::vector<JobView>>> jobs() override;
+    Result<bool> jobs(std::vector<JobView>& list) override;
     void expect_change() override { listed_ = 0; }
     Result<void> update(const JobUpdate& update) override;
 
@@ -108,22 +108,22 @@ Result<ClusterShape> SlurmCluster::shape() {
     return cluster_shape(*partitions, *nodes);
 }
 
-Result<std::optional<std::vector<JobView>>> SlurmCluster::jobs() {
+Result<bool> SlurmCluster::jobs(std::vector<JobView>& list) {
     if (auto there = answers(); !there) return tl::unexpected(there.error());
     // slurmctld compares seconds; after a clock that went back they mean nothing.
     const auto since = listed_ <= std::time(nullptr) ? listed_ : 0;
     job_info_msg_t* raw = nullptr;
     if (::slurm_load_jobs(since, &raw, SHOW_ALL | SHOW_DETAIL) != SLURM_SUCCESS) {
-        if (errno == SLURM_NO_CHANGE_IN_DATA) return std::nullopt;
+        if (errno == SLURM_NO_CHANGE_IN_DATA) return false;
         listed_ = 0;
         return unavailable("list jobs");
     }
     const JobsMessage message(raw);
     listed_ = message->last_update;
-    std::vector<JobView> jobs;
-    jobs.reserve(message->record_count);
-    for (std::uint32_t i = 0; i < message->record_count; ++i) jobs.push_back(job_view(message->job_array[i]));
-    return jobs;
+    list.clear();
+    list.reserve(message->record_count);
+    for (std::uint32_t i = 0; i < message->record_count; ++i) list.push_back(job_view(message->job_array[i]));
+    return true;
 }
 
 Result<void> SlurmCluster::update(const JobUpdate& update) {

@@ -71,11 +71,14 @@ public:
         auto base = std::make_shared<LedgerBase>();
         for (const auto& [number, cls] : *list_) {
             JobView view;
+            view.job_id = static_cast<std::uint32_t>(number);
             view.admin_comment = comment_of(DecisionId{0, number});
             views.push_back(view);
             add_claim(base->contracts[contract], {contract, 1, cls, {{"a100", 1}}});
         }
-        resolver_.settle(decisions_shown(views, 0), at(*list_began_s_), seconds(settle_s));
+        Roster roster;
+        roster.take(views);
+        resolver_.settle(open_decisions_shown(views, roster, resolver_, 0), at(*list_began_s_), seconds(settle_s));
         base->resolved_through = resolver_.resolved_through();
         base->counted = resolver_.counted();
         file_ = base;

@@ -189,12 +189,12 @@ Result<ClusterShape> Model::shape() {
     return shape;
 }
 
-Result<std::optional<std::vector<JobView>>> Model::jobs() {
+Result<bool> Model::jobs(std::vector<JobView>& list) {
     if (down) return fail("unavailable", "slurmctld: does not answer");
-    if (sees_no_change && !std::exchange(change_expected_, false)) return std::nullopt;
-    std::vector<JobView> list;
+    if (sees_no_change && !std::exchange(change_expected_, false)) return false;
+    list.clear();
     for (const auto& [id, job] : jobs_) list.push_back(job);
-    return list;
+    return true;
 }
 
 Result<void> Model::update(const JobUpdate& update) {

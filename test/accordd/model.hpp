@@ -73,7 +73,7 @@ public:
 
     Result<ClusterSettings> settings() override;
     Result<ClusterShape> shape() override;
-    Result<std::optional<std::vector<JobView>>> jobs() override;
+    Result<bool> jobs(std::vector<JobView>& list) override;
     void expect_change() override { change_expected_ = true; }
     Result<void> update(const JobUpdate& update) override;
 

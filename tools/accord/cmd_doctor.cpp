@@ -65,9 +65,9 @@ SlurmFacts look_at_slurm() {
 
 /// Pending and running jobs of the pools that carry no decision.
 std::uint64_t jobs_without_decision(const Config& config, Cluster& cluster) {
-    const auto jobs = cluster.jobs();
-    if (!jobs || !*jobs) return 0;
-    return static_cast<std::uint64_t>(std::count_if((*jobs)->begin(), (*jobs)->end(), [&](const JobView& job) {
+    std::vector<JobView> jobs;
+    if (!cluster.jobs(jobs)) return 0;
+    return static_cast<std::uint64_t>(std::count_if(jobs.begin(), jobs.end(), [&](const JobView& job) {
         return job.state != JobState::ended && place_of(config, job.partition) && !decision_in_comment(job.admin_comment);
     }));
 }

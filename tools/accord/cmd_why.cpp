@@ -45,10 +45,10 @@ std::optional<JobName> job_name_from(const std::string& text) {
 
 /// The records that slurmctld shows of the job: several of an array that is named as a whole.
 Result<std::vector<JobView>> jobs_named(Cluster& cluster, const JobName& name) {
-    const auto all = cluster.jobs();
-    if (!all) return tl::unexpected<Error>(all.error());
+    std::vector<JobView> all;
+    if (const auto listed = cluster.jobs(all); !listed) return tl::unexpected<Error>(listed.error());
     std::vector<JobView> found;
-    for (const auto& job : all->value_or(std::vector<JobView>{})) {
+    for (const auto& job : all) {
         const bool has_task = job.array_task_id == name.task || (job.array && name.task && job.array->contains(*name.task));
         const bool of_array = job.array_job_id == name.job_id && (!name.task || has_task);
         if (of_array || (job.job_id == name.job_id && !name.task)) found.push_back(job);

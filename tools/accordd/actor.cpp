@@ -99,9 +99,9 @@ bool JobActor::release_failed(std::uint32_t job_id) {
     return failed;
 }
 
-void JobActor::keep_only(const std::set<std::uint32_t>& job_ids) {
-    std::erase_if(resting_, [&](const auto& entry) { return !job_ids.contains(entry.first.first); });
-    std::erase_if(release_failed_, [&](const auto& entry) { return !job_ids.contains(entry.first); });
+void JobActor::forget_unlisted(const Roster& roster) {
+    std::erase_if(resting_, [&](const auto& entry) { return !roster.lists(entry.first.first); });
+    std::erase_if(release_failed_, [&](const auto& entry) { return !roster.lists(entry.first); });
 }
 
 }  // namespace accord

@@ -6,11 +6,11 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "policy/plan.hpp"
+#include "roster.hpp"
 #include "slurm/cluster.hpp"
 #include "store/usage_db.hpp"
 
@@ -38,11 +38,12 @@ public:
     /// True while a job on which an action failed is left alone: a minute at first, twice as long each time, up to an
     /// hour. Where its array's throttle is off: while putting that back is.
     [[nodiscard]] bool resting(const GovernedJob& governed, std::int64_t now_s) const;
+    [[nodiscard]] bool any_resting() const { return !resting_.empty(); }
     /// Whether the latest action on the job itself was a release that did not come about: the journal then says more than is
     /// true.
     [[nodiscard]] bool release_failed(std::uint32_t job_id);
-    /// Forgets jobs that are not in the list any more.
-    void keep_only(const std::set<std::uint32_t>& job_ids);
+    /// Forgets jobs that the list does not show any more.
+    void forget_unlisted(const Roster& roster);
 
 private:
     struct Rest {

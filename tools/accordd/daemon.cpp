@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -114,7 +115,7 @@ void Daemon::note(const JournalRecord& record, Clock::time_point read, Clock::du
     books_->resolver.add(record, read, read - age);
     const auto& decision = record.decision;
     if (decision.kind != DecisionKind::modification) return;
-    books_->facts.forget(record.job_decision);
+    books_->roster.forget_facts(record.job_decision);
     if (listing_) listing_->facts_changed = true;
     if (listing_ && decision.throttle) listing_->throttled.insert(record.job_decision);
     if (decision.reason == Reason::immutable) cluster_->expect_change();
@@ -134,19 +135,17 @@ bool Daemon::fetch() {
         shape_due_ = began + shape_every;
         compare_pools();
     }
-    const auto list_began = clocks_.steady();
-    auto jobs = cluster_->jobs();
-    if (!jobs) {
-        troubles_.begin("slurmctld", jobs.error());
-        return false;
-    }
-    troubles_.end("slurmctld");
-    pace_.took(began, clocks_.steady(), std::chrono::milliseconds(policy_.config().interval_ms));
     if (!listing_) listing_.emplace();
     listing_->governed.clear();
     listing_->throttled.clear();
     listing_->acted_on = true;
-    if (*jobs) listing_->jobs = std::move(**jobs);
+    const auto list_began = clocks_.steady();
+    if (const auto listed = cluster_->jobs(listing_->jobs); !listed) {
+        troubles_.begin("slurmctld", listed.error());
+        return false;
+    }
+    troubles_.end("slurmctld");
+    pace_.took(began, clocks_.steady(), std::chrono::milliseconds(policy_.config().interval_ms));
     listing_->began = list_began;
     listing_->taken_s = clocks_.wall_s();
     return true;
@@ -171,7 +170,7 @@ void Daemon::compare_pools() {
 
 /// What the record says, but for a release that slurmctld refused after the plugin had agreed to it.
 Result<std::optional<JobFacts>> Daemon::facts_of(const JobView& job) {
-    auto facts = books_->facts.of(job, books_->feed.decisions());
+    auto facts = books_->roster.facts_of(job, books_->feed.decisions());
     if (facts && *facts && job.hold == Hold::admin && (*facts)->cls != JobClass::queued &&
         books_->actor.release_failed(job.job_id))
         (*facts)->cls = JobClass::queued;
@@ -195,20 +194,19 @@ bool Daemon::govern() {
 
 void Daemon::take_stock() {
     const auto settle = std::chrono::seconds(policy_.config().settle_s);
+    books_->roster.take(listing_->jobs);
     if (!govern()) return;
-    books_->resolver.settle(decisions_shown(listing_->jobs, controller_), listing_->began, settle);
+    books_->resolver.settle(open_decisions_shown(listing_->jobs, books_->roster, books_->resolver, controller_),
+                            listing_->began, settle);
     write_snapshot();
     link_jobs();
     meter_use();
-    std::set<std::uint32_t> job_ids;
-    for (const auto& job : listing_->jobs) job_ids.insert(job.job_id);
-    books_->actor.keep_only(job_ids);
-    books_->facts.sweep();
+    books_->actor.forget_unlisted(books_->roster);
     listing_->acted_on = false;
 }
 
 void Daemon::write_snapshot() {
-    auto base = snapshot(listing_->governed, books_->resolver, shape_, controller_, listing_->taken_s);
+    auto base = snapshot(listing_->governed, books_->roster, books_->resolver, shape_, controller_, listing_->taken_s);
     if (books_->ledger && same_ledger(*books_->ledger, base)) return;
     const auto written = write_ledger(path("ledger"), base);
     if (!written) {
@@ -220,16 +218,9 @@ void Daemon::write_snapshot() {
 }
 
 void Daemon::link_jobs() {
-    std::vector<std::pair<DecisionId, std::uint32_t>> links;
-    std::set<DecisionId> shown;
-    for (const auto& job : listing_->jobs) {
-        const auto decision = decision_in_comment(job.admin_comment);
-        if (!decision || !shown.insert(*decision).second || linked_.contains(*decision)) continue;
-        links.emplace_back(*decision, job.array_job_id != 0 ? job.array_job_id : job.job_id);
-    }
-    if (const auto done = books_->feed.decisions().link(links); !done)
+    if (const auto done = books_->feed.decisions().link(books_->roster.unlinked()); !done)
         return troubles_.begin("decisions.db", done.error());
-    linked_ = std::move(shown);
+    books_->roster.linked();
 }
 
 void Daemon::meter_use() {
@@ -284,14 +275,19 @@ bool Daemon::act_once(std::set<std::uint32_t>& tried, std::int64_t now_s) {
 
 std::vector<Action> Daemon::planned(const std::set<std::uint32_t>& tried, std::int64_t now_s) const {
     if (!books_->ledger) return {};
-    std::vector<GovernedJob> candidates;
-    for (const auto& governed : listing_->governed) {
-        const bool throttle_is_off = governed.throttle_is_off();
-        if (throttle_is_off && listing_->throttled.contains(governed.facts->decision)) continue;
-        const auto job_id = throttle_is_off ? governed.job->array_job_id : governed.job->job_id;
-        if (!tried.contains(job_id) && !books_->actor.resting(governed, now_s)) candidates.push_back(governed);
+    // One list of many jobs is not copied without need.
+    const bool all = tried.empty() && !books_->actor.any_resting() && listing_->throttled.empty();
+    std::vector<GovernedJob> some;
+    if (!all) {
+        std::copy_if(listing_->governed.begin(), listing_->governed.end(), std::back_inserter(some), [&](const auto& one) {
+            const bool throttle_is_off = one.throttle_is_off();
+            if (throttle_is_off && listing_->throttled.contains(one.facts->decision)) return false;
+            const auto job_id = throttle_is_off ? one.job->array_job_id : one.job->job_id;
+            return !tried.contains(job_id) && !books_->actor.resting(one, now_s);
+        });
     }
-    auto actions = plan(policy_.policy(), shape_, candidates, all_claims(books_->ledger, books_->resolver), now_s);
+    auto actions = plan(policy_.policy(), shape_, all ? listing_->governed : some,
+                        all_claims(books_->ledger, books_->resolver), now_s);
     // Until the next snapshot the plugin counts a promoted job in both classes: a release to the excess that it frees
     // would be stale now.
     std::set<std::string> promoted;

@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "actor.hpp"
-#include "facts_cache.hpp"
 #include "journal_feed.hpp"
 #include "log.hpp"
 #include "pace.hpp"
 #include "policy_watch.hpp"
 #include "resolver.hpp"
+#include "roster.hpp"
 #include "slurm/cluster.hpp"
 #include "snapshot.hpp"
 #include "usage_meter.hpp"
@@ -34,7 +34,7 @@ struct Books {
     UsageDb usage;
     Resolver resolver;
     UsageMeter meter;
-    FactsCache facts;
+    Roster roster;
     JobActor actor;
     std::shared_ptr<const LedgerBase> ledger;  ///< as this process has written it
     bool fresh = true;                         ///< the journal was not read yet
@@ -104,7 +104,6 @@ private:
     Clock::time_point shape_due_{};
     Clock::time_point pass_began_{};
     std::optional<Listing> listing_;
-    std::set<DecisionId> linked_;  ///< of the jobs in the list
 };
 
 }  // namespace accord

@@ -34,8 +34,8 @@ public:
     /// `since` is `read`, or earlier where the record is known to be older. A record that is accounted for is ignored.
     void add(const JournalRecord& record, Clock::time_point read, Clock::time_point since);
 
-    /// Settles what a job list settles. `shown` are the decisions that its jobs carry; `began` is from before slurmctld
-    /// was asked for it.
+    /// Settles what a job list settles. `shown` are the decisions that its jobs carry, of which only the open ones
+    /// matter; `began` is from before slurmctld was asked for it.
     void settle(const std::unordered_set<std::uint64_t>& shown, Clock::time_point began, Clock::duration settle);
 
     [[nodiscard]] std::uint64_t resolved_through() const { return resolved_through_; }

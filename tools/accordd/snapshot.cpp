@@ -7,24 +7,27 @@
 
 namespace accord {
 
-std::unordered_set<std::uint64_t> decisions_shown(const std::vector<JobView>& jobs, std::uint32_t controller) {
+std::unordered_set<std::uint64_t> open_decisions_shown(const std::vector<JobView>& jobs, const Roster& roster,
+                                                       const Resolver& resolver, std::uint32_t controller) {
     std::unordered_set<std::uint64_t> shown;
+    if (resolver.open().empty()) return shown;
     for (const auto& job : jobs) {
-        const auto decision = decision_in_comment(job.admin_comment);
-        if (decision && decision->controller == controller) shown.insert(decision->number);
+        const auto decision = roster.decision_of(job);
+        if (decision && decision->controller == controller && resolver.open().contains(decision->number))
+            shown.insert(decision->number);
     }
     return shown;
 }
 
-LedgerBase snapshot(const std::vector<GovernedJob>& jobs, const Resolver& resolver, const ClusterShape& shape,
-                    std::uint32_t controller, std::int64_t taken_s) {
+LedgerBase snapshot(const std::vector<GovernedJob>& jobs, const Roster& roster, const Resolver& resolver,
+                    const ClusterShape& shape, std::uint32_t controller, std::int64_t taken_s) {
     LedgerBase base;
     base.taken_s = taken_s;
     base.resolved_through = resolver.resolved_through();
     base.counted = resolver.counted();
     for (const auto& governed : jobs) {
         if (governed.cls != JobClass::queued) continue;
-        const auto decision = decision_in_comment(governed.job->admin_comment);
+        const auto decision = roster.decision_of(*governed.job);
         if (decision && decision->controller == controller) base.queued.insert(decision->number);
     }
     base.contracts = claims_of(jobs);

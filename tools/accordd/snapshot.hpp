@@ -12,15 +12,16 @@
 #include "policy/ledger.hpp"
 #include "policy/plan.hpp"
 #include "resolver.hpp"
+#include "roster.hpp"
 
 namespace accord {
 
-/// The numbers of this controller's decisions that jobs of the list carry, ended jobs' too.
-[[nodiscard]] std::unordered_set<std::uint64_t> decisions_shown(const std::vector<JobView>& jobs,
-                                                                std::uint32_t controller);
+/// Those of the resolver's open decisions that jobs of the list carry, ended jobs' too.
+[[nodiscard]] std::unordered_set<std::uint64_t> open_decisions_shown(const std::vector<JobView>& jobs, const Roster& roster,
+                                                                     const Resolver& resolver, std::uint32_t controller);
 
-/// `jobs` and the resolver's marks must come from the same list.
-[[nodiscard]] LedgerBase snapshot(const std::vector<GovernedJob>& jobs, const Resolver& resolver,
+/// `jobs`, the roster and the resolver's marks must come from the same list.
+[[nodiscard]] LedgerBase snapshot(const std::vector<GovernedJob>& jobs, const Roster& roster, const Resolver& resolver,
                                   const ClusterShape& shape, std::uint32_t controller, std::int64_t taken_s);
 
 /// True where both say the same, whenever they were taken.

@@ -70,34 +70,32 @@ void UsageMeter::see(const Config& config, const ClusterShape& shape, const JobV
     if (job.state == JobState::pending) {
         // A requeue sets the time of submission anew (batch_requeue_fini, 22.05).
         finish_running(job.job_id, std::min(job.submit_s, taken_s_), "requeued", changed);
-        return;
-    }
-    Stretch now{interval_of(place, shape, job), place.pool->partition, job.nodes, taken_s_, list_};
-    if (job.holds_resources()) {
-        see_running(job, std::move(now), changed);
-    } else {
-        see_ended(job, std::move(now), changed, on_record);
+    } else if (!job.holds_resources()) {
+        see_ended(job, {interval_of(place, shape, job), place.pool->partition, job.nodes, taken_s_, list_}, changed,
+                  on_record);
+    } else if (!goes_on(job, place.pool->partition)) {
+        // The record of a job that runs again says no more when its run before had ended.
+        finish_running(job.job_id, std::min(job.submit_s, job.start_s), "requeued", changed);
+        Stretch now{interval_of(place, shape, job), place.pool->partition, job.nodes, taken_s_, list_};
+        changed.push_back(now.interval);
+        running_.emplace(job.job_id, std::move(now));
     }
 }
 
-void UsageMeter::see_running(const JobView& job, Stretch now, std::vector<UsageInterval>& changed) {
+/// Whether the run at hand is the one that is known, which is then seen once more.
+bool UsageMeter::goes_on(const JobView& job, const std::string& pool) {
     const auto known = running_.find(job.job_id);
-    if (known != running_.end()) {
-        auto& before = known->second;
-        const bool same_run = before.interval.restart == job.restarts && before.interval.start_s == job.start_s;
-        // A requeue counts the restart at once, while the run before still holds its GPUs (_job_requeue_op, 22.05).
-        const bool being_requeued = job.state == JobState::completing && before.interval.restart + 1 == job.restarts;
-        if (same_run || being_requeued) {
-            if (now.nodes.empty()) now.nodes = std::move(before.nodes);
-            now.interval = before.interval;
-            before = std::move(now);
-            return;
-        }
-        // The record of a job that runs again says no more when its run before had ended.
-        finish_running(job.job_id, std::min(job.submit_s, job.start_s), "requeued", changed);
-    }
-    changed.push_back(now.interval);
-    running_.emplace(job.job_id, std::move(now));
+    if (known == running_.end()) return false;
+    auto& before = known->second;
+    const bool same_run = before.interval.restart == job.restarts && before.interval.start_s == job.start_s;
+    // A requeue counts the restart at once, while the run before still holds its GPUs (_job_requeue_op, 22.05).
+    const bool being_requeued = job.state == JobState::completing && before.interval.restart + 1 == job.restarts;
+    if (!same_run && !being_requeued) return false;
+    if (!job.nodes.empty()) before.nodes = job.nodes;
+    if (before.pool.empty()) before.pool = pool;
+    before.seen_s = taken_s_;
+    before.seen_in = list_;
+    return true;
 }
 
 /// A job that is cancelled before it starts has a start as well, the moment of its end, but never had a node.

@@ -44,7 +44,7 @@ private:
 
     void see(const Config& config, const ClusterShape& shape, const JobView& job, std::vector<UsageInterval>& changed,
              const OnRecord& on_record);
-    void see_running(const JobView& job, Stretch now, std::vector<UsageInterval>& changed);
+    bool goes_on(const JobView& job, const std::string& pool);
     void see_ended(const JobView& job, Stretch now, std::vector<UsageInterval>& changed,
                    const OnRecord& on_record);
     void finish(Stretch stretch, std::int64_t end_s, const char* how, std::vector<UsageInterval>& changed);
