@@ -257,18 +257,24 @@ check_built() {
     done < <(built_parts)
 }
 
+# replace_file FROM TO: in one step, since a cluster that runs opens it at any moment. Who has it open keeps the old one.
+replace_file() {
+    cp -L "$1" "$2.new"
+    mv -f "$2.new" "$2"
+}
+
 # install_build: copies this tree's programs into the cluster, where every user can reach them and a later `make` does
-# not change them under a running cluster. A file is replaced, not overwritten: who has it open keeps the old one.
+# not change them under a running cluster.
 install_build() {
     local opt=$dir/opt part name
     install -d -m 0755 "$opt/plugins" "$opt/lib" "$opt/libexec" "$opt/bin"
     while read -r part; do
         name=${part##*/}
         case $part in
-            plugins/*) cp --remove-destination -L "$root/$part" "$opt/plugins/$name" ;;
-            *.so.*) cp --remove-destination -L "$root/$part" "$opt/lib/$name" ;;
+            plugins/*) replace_file "$root/$part" "$opt/plugins/$name" ;;
+            *.so.*) replace_file "$root/$part" "$opt/lib/$name" ;;
             *)
-                cp --remove-destination -L "$root/$part" "$opt/libexec/$name"
+                replace_file "$root/$part" "$opt/libexec/$name"
                 printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec %s "$@"\n' "$opt/lib" "$opt/libexec/$name" >"$opt/bin/$name"
                 chmod 0755 "$opt/bin/$name"
                 ;;
