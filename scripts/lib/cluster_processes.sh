@@ -21,35 +21,25 @@ as_daemon() {
     )
 }
 
-# pids_of PROGRAM…: the cluster's processes that run one of these programs.
+# pids_of PROGRAM…: the cluster's processes that run one of these programs. Debian's alternatives count, too: slurmd is
+# slurmd-wlm.
 pids_of() {
     local file program
-    while read -r file; do
-        for program in "$@"; do
-            if runs_program "${file//[^0-9]/}" "$program"; then printf '%s\n' "${file//[^0-9]/}"; fi
-        done
-    done < <(grep -lzxF -- "SLURM_CONF=$dir/slurm.conf" /proc/[0-9]*/environ 2>/dev/null)
-}
-
-# runs_program PID PROGRAM: Debian's alternatives count, too: slurmd is slurmd-wlm.
-runs_program() {
-    local exe
-    exe=$(readlink "/proc/$1/exe" 2>/dev/null) || return 1
-    exe=${exe##*/}
-    exe=${exe% (deleted)}
-    [ "$exe" = "$2" ] || [ "$exe" = "$2-wlm" ]
-}
-
-# pids_of_stepds: newer releases write slurmstepd's title over its environment; its log is in the directory all the same.
-pids_of_stepds() {
-    local pid
-    for pid in $(pgrep slurmstepd); do
-        runs_program "$pid" slurmstepd || continue
-        if grep -qzxF -- "SLURM_CONF=$dir/slurm.conf" "/proc/$pid/environ" 2>/dev/null ||
-            [ -n "$(find "/proc/$pid/fd" -lname "$dir/*" -print -quit 2>/dev/null)" ]; then
-            printf '%s\n' "$pid"
-        fi
+    local -a names=()
+    for program in "$@"; do
+        names+=(-o -lname "*/$program" -o -lname "*/$program-wlm" -o -lname "*/$program (deleted)"
+            -o -lname "*/$program-wlm (deleted)")
     done
+    while read -r file; do
+        if belongs "${file//[^0-9]/}"; then printf '%s\n' "${file//[^0-9]/}"; fi
+    done < <(find /proc/[0-9]*/exe -maxdepth 0 \( -false "${names[@]}" \) 2>/dev/null)
+}
+
+# belongs PID: newer releases write a title over the environment of slurmstepd and slurmscriptd; their log is in the
+# directory all the same.
+belongs() {
+    grep -qzxF -- "SLURM_CONF=$dir/slurm.conf" "/proc/$1/environ" 2>/dev/null ||
+        [ -n "$(find "/proc/$1/fd" -lname "$dir/*" -print -quit 2>/dev/null)" ]
 }
 
 # pids_of_tasks: what jobs run on the nodes: what descends from slurmstepd, and what says so in its environment where
@@ -57,7 +47,7 @@ pids_of_stepds() {
 pids_of_tasks() {
     local pid file name
     name=$(cluster_name)
-    for pid in $(pids_of_stepds); do descendants_of "$pid"; done
+    for pid in $(pids_of slurmstepd); do descendants_of "$pid"; done
     while read -r file; do
         if grep -qz '^SLURMD_NODENAME=' "$file" 2>/dev/null; then printf '%s\n' "${file//[^0-9]/}"; fi
     done < <(grep -lzxF -- "SLURM_CLUSTER_NAME=$name" /proc/[0-9]*/environ 2>/dev/null)
@@ -142,7 +132,7 @@ end_cluster() {
     end_jobs
     end_processes 5 pids_of slurmd
     end_processes 1 pids_of_tasks
-    end_processes 1 pids_of_stepds
+    end_processes 1 pids_of slurmstepd
     end_processes 10 pids_of slurmctld
     end_processes 5 pids_of accordd
     end_processes 5 pids_of munged
