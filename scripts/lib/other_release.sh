@@ -53,6 +53,7 @@ in_debian() {
         set -e
         dir=$1
         shift
+        mount --bind "$dir" "$dir"
         mount -t proc proc "$dir/proc"
         mount --rbind /sys "$dir/sys"
         mount -t tmpfs -o mode=0755 dev "$dir/dev"
@@ -74,6 +75,10 @@ urandom 1 9
 tty 5 0
 fuse 10 229
 END
-        exec chroot "$dir" "$@"
+        cd "$dir"
+        pivot_root . .
+        umount --lazy .
+        cd /
+        exec "$@"
     ' bash "$dir" "$@"
 }

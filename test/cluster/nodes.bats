@@ -37,7 +37,7 @@ restart_slurmd() {
     wait_for 30 slurmd_answers "$node"
     wait_for 30 node_ready "$node"
 }
-slurmd_answers() { srun --quiet --partition=gpu-lend --nodelist="$1" --input=none true || [ $? -eq 1 ]; }
+slurmd_answers() { timeout 20 srun --quiet --partition=gpu-lend --nodelist="$1" --input=none true || [ $? -eq 1 ]; }
 
 # n4_has FILE: n4 sees own/FILE where others see FILE of the cluster.
 n4_has() { restart_slurmd n4 "mount --bind $CLUSTER_DIR/own/${1##*/} $CLUSTER_DIR/$1"; }
