@@ -24,14 +24,21 @@ constexpr const char* verdict_file = "verdict";
 constexpr const char* view_file = "view";
 constexpr const char* private_file = "private";
 
+/// How often a folder is made anew that another job's end removes meanwhile.
+constexpr int most_attempts = 1000;
+
 /// Opens `name` in `folder`, made where it is missing; refused unless root's alone.
 Result<Fd> own_folder(int folder, const std::string& name) {
     if (name.empty() || name.starts_with('.') || name.find('/') != std::string::npos)
         return fail("io", fmt::format("\"{}\": cannot be the name of a folder", name));
-    if (mkdirat(folder, name.c_str(), 0700) != 0 && errno != EEXIST) return fail_errno(name + ": cannot make the folder");
-    auto opened = open_folder_at(folder, name);
+    Fd opened;
+    for (int attempt = 0; !opened && attempt < most_attempts; ++attempt) {
+        if (mkdirat(folder, name.c_str(), 0700) != 0 && errno != EEXIST) return fail_errno(name + ": cannot make the folder");
+        opened = Fd(openat(folder, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+        if (!opened && errno != ENOENT) break;
+    }
     struct stat about {};
-    if (!opened || fstat(opened->get(), &about) != 0) return opened;
+    if (!opened || fstat(opened.get(), &about) != 0) return fail_errno(name + ": cannot open the folder");
     if (about.st_uid != geteuid() || (about.st_mode & 0077) != 0)
         return fail("io", fmt::format("{}: cannot be used: the folder is not root's alone", name));
     return opened;
@@ -50,13 +57,23 @@ Result<void> mount_privately(const std::string& path) {
     return {};
 }
 
+bool is_removed(int folder) {
+    struct stat about {};
+    return fstat(folder, &about) == 0 && about.st_nlink == 0;
+}
+
 /// The cluster's folder, locked until it is closed: whoever holds it makes or unmakes the node's mount alone.
 Result<Fd> lock_cluster(const NodePlace& place) {
     if (mkdir(place.base.c_str(), 0755) != 0 && errno != EEXIST) return fail_errno(place.base + ": cannot make the folder");
     const Fd base(open(place.base.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!base) return fail_errno(place.base + ": cannot be opened");
-    auto cluster = own_folder(base.get(), place.cluster);
-    if (cluster && flock(cluster->get(), LOCK_EX) != 0) return fail_errno(place.cluster + ": cannot be locked");
+    Result<Fd> cluster;
+    for (int attempt = 0; attempt < most_attempts; ++attempt) {
+        cluster = own_folder(base.get(), place.cluster);
+        if (!cluster) break;
+        if (flock(cluster->get(), LOCK_EX) != 0) return fail_errno(place.cluster + ": cannot be locked");
+        if (!is_removed(cluster->get())) break;  // else the last job's end had the lock, and removed what was waited for
+    }
     return cluster;
 }
 

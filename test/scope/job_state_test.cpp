@@ -2,6 +2,10 @@
 // A node's records: starts apart, leftovers gone, nothing left at the end.
 #include "scope/job_state.hpp"
 
+#include <atomic>
+#include <thread>
+#include <vector>
+
 #include "catch.hpp"
 #include "root.hpp"
 #include "sandbox.hpp"
@@ -142,6 +146,28 @@ TEST_CASE("The mount stays while another job or another prolog needs it") {
     second->close();
     CHECK(mounts_under(box.path()) == before + 1);
     CHECK(box.exists("run/demo/n1/7.0/verdict"));
+}
+
+TEST_CASE("A job that begins while the last one ends gets its folder") {
+    if (!is_root()) return;
+    const Sandbox box;
+    const auto many_jobs = [&](const std::string& node, std::uint32_t job) {
+        for (int round = 0; round < 300; ++round) {
+            auto state = NodeState::open(place_in(box, node));
+            if (!state || !state->make({job, 0}) || !state->remove(job)) return false;
+            state->close();
+        }
+        return true;
+    };
+    CHECK(in_child([&] {
+        std::vector<std::thread> epilogs;
+        std::atomic<int> good = 0;
+        for (const auto& [node, job] : {std::pair("n1", 1u), std::pair("n1", 2u), std::pair("n2", 3u), std::pair("n3", 4u)})
+            epilogs.emplace_back([&, node = node, job = job] { good += many_jobs(node, job) ? 1 : 0; });
+        for (auto& one : epilogs) one.join();
+        return good == 4;
+    }));
+    CHECK_FALSE(box.exists("run/demo"));
 }
 
 TEST_CASE("What a crash left is gone when the node's folder is mounted anew") {
