@@ -2,6 +2,7 @@
 // accord apply: brings contract files into the store, all of them or none.
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <ctime>
 #include <memory>
 #include <optional>
@@ -114,6 +115,18 @@ void print_json(const std::vector<Difference>& all) {
     table.print(true);
 }
 
+/// A proposed version admits nobody, and this release has no command by which it would come into force.
+void say_what_is_missing(const std::vector<Difference>& all) {
+    const auto proposed = std::count_if(all.begin(), all.end(), [](const auto& one) {
+        return one.change.state == ContractState::proposed;
+    });
+    if (proposed == 0) return;
+    fmt::print(stderr,
+               "{} proposed and not in force: accord.toml's [governance] asks for approval, which this version has no "
+               "command for;\nset acknowledgements = [] and four_eyes = false there and apply the same files again\n",
+               proposed == 1 ? "1 contract is" : fmt::format("{} contracts are", proposed));
+}
+
 /// Members are known at once; accordd follows them from then on.
 Result<void> resolve(ContractsDb& db, const Config& config, const std::string& slurm_user, const Actor& actor,
                      std::int64_t now_s) {
@@ -156,6 +169,8 @@ Result<void> apply_to(const Options& options, const Config& config, ContractInpu
                                "force before: see accord doctor\n");
     }
     options.json ? print_json(*found) : print_text(*found, files);
+    std::fflush(stdout);  // before what follows on stderr, where both go to one file
+    say_what_is_missing(*found);
     if (options.dry_run) fmt::print(stderr, "dry run: nothing was applied\n");
     return {};
 }
