@@ -14,6 +14,7 @@
 #include "policy/utc.hpp"
 #include "store/contracts_db.hpp"
 #include "store/store_paths.hpp"
+#include "sys/name_service.hpp"
 #include "store_access.hpp"
 #include "table.hpp"
 
@@ -59,16 +60,31 @@ Result<const StoredContract*> find(const Store& store, const std::string& name) 
     return fail("invalid", fmt::format("account {} has several contracts: name one as ACCOUNT/PARTITION", name));
 }
 
+/// "1", or "1 (2 proposed)".
+std::string versions_of(const StoredContract& stored) {
+    const auto version = fmt::format("{}", stored.version);
+    return stored.proposed_version ? fmt::format("{} ({} proposed)", version, *stored.proposed_version) : version;
+}
+
 int list(const Options& options) {
     const auto store = open_store();
     if (!store) return complain(store.error());
-    Table table({"contract", "state", "version", "proposed_version", "guaranteed", "borrow_limit", "members",
-                 "valid_from", "valid_until", "operations_owner"});
-    for (const auto& one : store->snapshot.contracts)
-        table.add({one.key, to_string(one.state), one.version, value_or_null(one.proposed_version),
-                   guarantee_of(*one.contract), borrow_limit_of(*one.contract), one.member_uids.size(),
-                   utc_text(one.contract->valid_from_s), utc_text(one.contract->valid_until_s),
-                   one.contract->owners.operations});
+    Table table(options.json ? std::vector<std::string>{"contract", "state", "version", "proposed_version", "guaranteed",
+                                                        "borrow_limit", "members", "valid_from", "valid_until",
+                                                        "operations_owner"}
+                             : std::vector<std::string>{"contract", "state", "version", "guaranteed", "borrow", "members",
+                                                        "valid_from", "valid_until", "operations"});
+    for (const auto& one : store->snapshot.contracts) {
+        std::vector<Cell> cells{one.key, to_string(one.state)};
+        if (options.json)
+            cells.insert(cells.end(), {one.version, value_or_null(one.proposed_version)});
+        else
+            cells.emplace_back(versions_of(one));
+        cells.insert(cells.end(), {guarantee_of(*one.contract), borrow_limit_of(*one.contract), one.member_uids.size(),
+                                   utc_text(one.contract->valid_from_s), utc_text(one.contract->valid_until_s),
+                                   one.contract->owners.operations});
+        table.add(std::move(cells));
+    }
     table.print(options.json);
     return done;
 }
@@ -114,6 +130,25 @@ int show(const Options& options) {
     return done;
 }
 
+/// Who did it, and who had logged in for that.
+std::string author_of(const ContractEvent& event) {
+    if (event.login_uid == event.uid) return event.who;
+    const auto name = user_name_of(event.login_uid);
+    return fmt::format("{} (login {})", event.who, name ? name->value_or(std::to_string(event.login_uid))
+                                                        : std::to_string(event.login_uid));
+}
+
+/// What fits on a terminal.
+int print_history(const std::vector<ContractEvent>& events) {
+    constexpr std::size_t hash_digits = 12;
+    Table table({"time", "event", "version", "who", "text_hash", "detail"});
+    for (const auto& event : events)
+        table.add({utc_text(event.time_s), event.event, event.version, author_of(event),
+                   event.contract_hash.substr(0, hash_digits), text_or_null(event.detail)});
+    table.print(false);
+    return done;
+}
+
 int history(const Options& options) {
     const auto store = open_store();
     if (!store) return complain(store.error());
@@ -121,6 +156,7 @@ int history(const Options& options) {
     if (!stored) return complain(stored.error());
     const auto events = store->db->events((*stored)->key);
     if (!events) return complain(events.error());
+    if (!options.json) return print_history(*events);
     Table table({"id", "time", "event", "version", "who", "uid", "login_uid", "why", "detail", "contract_hash"});
     for (const auto& event : *events)
         table.add({event.id, utc_text(event.time_s), event.event, event.version, event.who, event.uid, event.login_uid,

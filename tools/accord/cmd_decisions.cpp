@@ -81,8 +81,8 @@ void print_table(const std::vector<DecisionRow>& rows) {
     Table table({"id", "time", "kind", "job", "user", "account", "partition", "gpus", "verdict", "class", "reason"});
     Users users;
     for (const auto& row : rows)
-        table.add({row.id, row.time, row.kind, value_or_null(row.job_id), users.name(row), row.account, row.partition,
-                   gpus_text(row), row.mode == "observe" ? row.verdict + " (observed)" : row.verdict,
+        table.add({row.id, row.time, row.kind, value_or_null(row.job_id), users.name(row), text_or_null(row.account),
+                   row.partition, gpus_text(row), row.mode == "observe" ? row.verdict + " (observed)" : row.verdict,
                    text_or_null(row.cls), text_or_null(row.reason)});
     table.print(false);
 }
