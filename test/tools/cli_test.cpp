@@ -261,14 +261,14 @@ TEST_CASE("wrong usage is told in one line that says what is wrong") {
         CHECK(answer.code == 2);
         return answer.out;
     };
-    CHECK(wrong("stauts") == "accord: stauts: no such subcommand or option (see --help)\n");
-    CHECK(wrong("audit vrify") == "accord: vrify: no such subcommand or option (see --help)\n");
-    CHECK(wrong("") == "accord: A subcommand is required\n");
-    CHECK(wrong("why").starts_with("accord: JOBID is required"));
+    CHECK(wrong("stauts") == "accord: stauts: no such subcommand or option (see accord --help)\n");
+    CHECK(wrong("audit vrify") == "accord: vrify: no such subcommand or option (see accord audit --help)\n");
+    CHECK(wrong("") == "accord: A subcommand is required (see accord --help)\n");
+    CHECK(wrong("why") == "accord: JOBID is required (see accord why --help)\n");
     CHECK(wrong("why 0").starts_with("accord: 0: expected a job's number"));
     CHECK(wrong("why \"$(printf '1\\n\\0332')\"").starts_with("accord: 1??2: expected a job's number"));
     CHECK(wrong("audit verify --head ''").starts_with("accord: cannot read the heads"));
-    CHECK(wrong("count-gpus --ntasks=0") == "accord: --ntasks: 0: expected a whole number of 1 or more\n");
+    CHECK(wrong("count-gpus --ntasks=0") == "accord: --ntasks: 0: expected a whole number of 1 or more (see accord count-gpus --help)\n");
 }
 
 TEST_CASE("who may not read the store is told whom to ask") {
