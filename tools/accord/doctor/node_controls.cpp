@@ -21,8 +21,10 @@ std::vector<std::string> words_of(const std::string& line) {
 
 /// Root's, and nobody else can write it: slurmd loads it as root.
 void check_plugin_file(Controls& controls, const std::string& control, const FileFacts& file, const std::string& line) {
-    check(controls, control, file.there, State::missing, file.there ? file.path : file.path + ": not there",
-          {"Slurm cannot load it", line});
+    const auto found = file.there          ? file.path
+                       : file.path.empty() ? std::string("not looked for: only slurmctld knows Slurm's plugin folder")
+                                           : file.path + ": not there";
+    check(controls, control, file.there, State::missing, found, {"Slurm cannot load it", line});
     if (file.there)
         check(controls, control + " mode", (file.mode & 0022) == 0, State::mismatch,
               fmt::format("{:04o} {}", file.mode, file.owner),

@@ -149,16 +149,15 @@ private:
     static void add_to(GpuVector& from, const GpuVector& what) { accord::add(from, what, -1); }
 
     void reclaim() {
-        const bool live = slurm_.exempts_by_priority;
-        const auto upgrade = "upgrade Slurm to 23.02 or later";
         if (pool_.reclaim == "live")
-            add("reclaim", false, State::mismatch, live ? "static" : "static: Slurm " + slurm_.version,
+            add("reclaim", false, State::mismatch,
+                slurm_.exempts_by_priority ? "static" : "static: Slurm " + slurm_.version,
                 {"this version of Accord reclaims in static mode only", "accord.toml: reclaim = \"static\""});
         else
             add("reclaim", false, State::warning, "static",
                 {"Slurm picks the jobs that are preempted, by node order, and takes more than it must where owners come "
                  "together or small jobs lie beside large ones (R13)",
-                 live ? "nothing to change" : upgrade});
+                 "nothing: this version of Accord reclaims in static mode only"});
     }
 
     std::string mode_of(const std::string& partition) const {
