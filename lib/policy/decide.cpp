@@ -177,6 +177,7 @@ Decision classified(Decision decision, const Submission& submission, const Appli
     decision.message = admission({decision, terms, claims, input.ask, classification,
                                   request.requeueable && request.type != WorkloadType::interactive,
                                   request.array ? request.array->tasks : 0});
+    if (!application.count.exact) decision.message += " (counted high: " + application.count.steps.back() + ")";
     if (classification.cls != JobClass::queued) decision.claim = std::move(input.ask);
     return decision;
 }
