@@ -303,7 +303,7 @@ TEST_CASE("each decision is one line in the log, and what users chose cannot bre
     CHECK(lines[0] ==
           "accord: decision=0-1 kind=submission user=vision1 uid=1001 account=vision-lab partition=gpu verdict=admitted "
           "class=guaranteed claim=a100:2");
-    CHECK(lines[1].starts_with("accord: decision=0-2 kind=submission user=vision1 uid=1001 account=\"x\\\\x0ay "
+    CHECK(lines[1].starts_with("accord: decision=0-2 kind=submission user=vision1 uid=1001 account=\"x?y "
                                "verdict=admitted \\\"z\" partition=gpu verdict=rejected reason=no_contract message=\""));
     CHECK(lines[1].find('\n') == std::string::npos);
 }
