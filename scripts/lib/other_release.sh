@@ -58,7 +58,6 @@ in_debian() {
         mount --rbind /sys "$dir/sys"
         mount -t tmpfs -o mode=0755 dev "$dir/dev"
         mount -t tmpfs -o mode=0755 run "$dir/run"
-        mount -t tmpfs -o mode=1777 tmp "$dir/tmp"
         mkdir "$dir/dev/shm" "$dir/dev/pts"
         mount -t tmpfs -o mode=1777 shm "$dir/dev/shm"
         mount -t devpts -o ptmxmode=0666 devpts "$dir/dev/pts"

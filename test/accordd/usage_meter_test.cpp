@@ -142,6 +142,25 @@ TEST_CASE("A job that is being requeued is still in the run that it loses its GP
     CHECK(closed[0].end_s == 208);
 }
 
+TEST_CASE("A run that is first seen while its job is being requeued is not the run that comes after it") {
+    Meter meter;
+    auto going = job(1, "gpu-lend", JobState::completing, 206);
+    going.restarts = 1;
+    const auto opened = meter.list(207, {going});
+    REQUIRE(opened.size() == 1);
+    CHECK(opened[0].restart == 0);
+    const auto closed = meter.list(210, {requeued(1, 208)});
+    REQUIRE(closed.size() == 1);
+    CHECK(closed[0].restart == 0);
+    CHECK(closed[0].ended == "requeued");
+    auto again = job(1, "gpu-lend", JobState::running, 220);
+    again.restarts = 1;
+    const auto next = meter.list(221, {again});
+    REQUIRE(next.size() == 1);
+    CHECK(next[0].restart == 1);
+    CHECK(next[0].start_s == 220);
+}
+
 TEST_CASE("A requeued job closes its stretch at its new submission and opens another when it runs again") {
     Meter meter;
     (void)meter.list(200, {job(1, "gpu-lend", JobState::running, 190)});

@@ -2,6 +2,9 @@
 // The words and marks by which decisions are known.
 #include "policy/decision.hpp"
 
+#include <fstream>
+#include <set>
+
 #include "catch.hpp"
 
 using namespace accord;
@@ -58,4 +61,15 @@ TEST_CASE("in observe mode a rejected job goes through") {
     CHECK_FALSE(decision.allows());
     decision.mode = Mode::observe;
     CHECK(decision.allows());
+}
+
+TEST_CASE("the page of reason codes names every code once, and no other") {
+    std::ifstream page(ACCORD_SRCDIR "/doc/reasons.md");
+    REQUIRE(page);
+    std::multiset<std::string> told, known;
+    for (std::string line; std::getline(page, line);)
+        if (line.starts_with("| `")) told.insert(line.substr(3, line.find('`', 3) - 3));
+    for (int reason = 1; reason <= static_cast<int>(Reason::exempt); ++reason)
+        known.insert(to_string(static_cast<Reason>(reason)));
+    CHECK(told == known);
 }

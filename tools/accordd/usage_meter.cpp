@@ -31,7 +31,9 @@ bool overlap(const Ranges& left, const Ranges& right) {
 UsageInterval interval_of(const Place& place, const ClusterShape& shape, const JobView& job) {
     UsageInterval interval;
     interval.job_id = job.job_id;
-    interval.restart = job.restarts;
+    // The restart is counted while the run before still holds its GPUs (_job_requeue_op, 22.05).
+    const bool being_requeued = job.state == JobState::completing && job.ending == Ending::none;
+    interval.restart = being_requeued && job.restarts > 0 ? job.restarts - 1 : job.restarts;
     interval.contract = contract_key(job, *place.pool);
     interval.uid = job.uid;
     interval.cls = place.lent ? JobClass::borrowed : JobClass::guaranteed;
@@ -88,7 +90,6 @@ bool UsageMeter::goes_on(const JobView& job, const std::string& pool) {
     if (known == running_.end()) return false;
     auto& before = known->second;
     const bool same_run = before.interval.restart == job.restarts && before.interval.start_s == job.start_s;
-    // A requeue counts the restart at once, while the run before still holds its GPUs (_job_requeue_op, 22.05).
     const bool being_requeued = job.state == JobState::completing && before.interval.restart + 1 == job.restarts;
     if (!same_run && !being_requeued) return false;
     if (!job.nodes.empty()) before.nodes = job.nodes;
