@@ -12,7 +12,7 @@ setup_file() {
     cp -L "$root/test/cluster/.libs/spank_probe.so" "$CLUSTER_DIR/opt/plugins/"
     echo "optional $CLUSTER_DIR/opt/plugins/spank_probe.so" >>"$CLUSTER_DIR/plugstack.conf"
     write_contract vision 4 '[filesystem]' "hidden = [\"$CLUSTER_DIR/fs/proj\"]" "rw = [\"$CLUSTER_DIR/fs/proj/vision\"]" \
-        "ro = [\"$CLUSTER_DIR/fs/datasets/public\"]" 'private = ["/tmp", "/var/tmp", "/dev/shm"]'
+        "ro = [\"$CLUSTER_DIR/fs/datasets/public\"]" 'private = ["/tmp", "/var/tmp", "/dev/shm"]' 'login_env = true'
     write_contract speech 4 '[filesystem]' "ro = [\"$CLUSTER_DIR/fs/datasets/none\"]"
     accord_apply >&2
     wait_for 30 as_user vision1 srun --gpus=1 --time=5 true
