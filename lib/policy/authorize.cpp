@@ -166,12 +166,13 @@ Objection scope_path(const Application& application) {
                        owner_of(application));
 }
 
-/// The login files would run as the user outside the job's view (sbatch's --get-user-env and --export=NONE).
+/// The login files would run as the user outside the job's view. sbatch asks for that with --get-user-env, and with every
+/// --export but ALL, a list of variables too.
 Objection login_env(const Application& application) {
     const auto& files = application.terms().filesystem;
     if (!application.request.login_env || files.login_env || !files.restricts()) return {};
-    return fmt::format("contract {} does not let jobs load the login environment, and --get-user-env and --export=NONE "
-                       "do: name the variables that the job needs, as in --export=PATH,HOME, or ask {}",
+    return fmt::format("contract {} does not let jobs load the login environment, and sbatch does with --get-user-env "
+                       "and any --export but ALL: set variables before sbatch and leave --export out, or ask {}",
                        application.terms().key(), owner_of(application));
 }
 

@@ -286,8 +286,8 @@ TEST_CASE("each rung of the ladder says what is wrong, the limit, what to change
                   contract.filesystem.hidden = {"/proj"};
                   request.login_env = true;
               },
-              "accord: contract vision-lab/gpu does not let jobs load the login environment, and --get-user-env and "
-              "--export=NONE do: name the variables that the job needs, as in --export=PATH,HOME, or ask gpu-ops "
+              "accord: contract vision-lab/gpu does not let jobs load the login environment, and sbatch does with "
+              "--get-user-env and any --export but ALL: set variables before sbatch and leave --export out, or ask gpu-ops "
               "[login_env]"},
              {Reason::scope_path,
               [](World&, Contract& contract, JobRequest& request) {
