@@ -15,8 +15,6 @@ namespace accord {
 
 namespace {
 
-std::int64_t ceil_div(std::int64_t value, std::int64_t by) { return value / by + (value % by != 0 ? 1 : 0); }
-
 /// Slurm's 0 is "not set".
 std::optional<std::int64_t> set(const std::optional<std::int64_t>& value) {
     return value && *value > 0 ? std::optional(std::min(*value, gpus_max)) : std::nullopt;

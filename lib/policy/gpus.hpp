@@ -21,6 +21,11 @@ inline constexpr Gpus gpus_max = Gpus{1} << 60;
     return right != 0 && left > gpus_max / right ? gpus_max : left * right;
 }
 
+/// Rounded up, of a value from 0 and a divisor from 1.
+[[nodiscard]] constexpr std::int64_t ceil_div(std::int64_t value, std::int64_t by) {
+    return value / by + (value % by != 0 ? 1 : 0);
+}
+
 /// Whole GPUs per GPU type; a type that is absent counts 0. The key "" stands for GPUs of no named type.
 using GpuVector = std::map<std::string, Gpus>;
 

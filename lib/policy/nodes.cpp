@@ -11,8 +11,6 @@ namespace accord {
 
 namespace {
 
-std::int64_t ceil_div(std::int64_t value, std::int64_t by) { return value / by + (value % by != 0 ? 1 : 0); }
-
 /// A number that the request really sets; Slurm's 0 is "not set".
 std::int64_t set_or(const std::optional<std::int64_t>& value, std::int64_t otherwise) {
     return value && *value > 0 ? std::min(*value, gpus_max) : otherwise;

@@ -22,8 +22,6 @@ std::int64_t at_least(const std::optional<std::int64_t>& value, std::int64_t lea
     return std::clamp(value.value_or(least), least, gpus_max);
 }
 
-std::int64_t ceil_div(std::int64_t value, std::int64_t by) { return value / by + (value % by != 0 ? 1 : 0); }
-
 std::int64_t most_per_gpu(const std::optional<std::string>& field) {
     Gpus most = 0;
     if (field)
