@@ -64,11 +64,17 @@ std::string own_program() {
     return std::string(text, size > 0 ? static_cast<std::size_t>(size) : 0);
 }
 
+/// Newer releases (24.11) hand slurmstepd what slurm.conf says without its path, which slurmd puts into the environment.
+std::string slurm_conf_path(const slurm_conf_t& conf) {
+    return conf.slurm_conf != nullptr ? conf.slurm_conf : variable("SLURM_CONF");
+}
+
 std::vector<std::string> needs_of(const slurm_conf_t& conf, const std::string& node) {
     std::vector<std::string> needs;
     add_absolute(needs, expanded(text_of(conf.slurmd_spooldir), node));
     add_absolute(needs, folder_of(auth_socket(text_of(conf.authinfo))));
-    for (const char* file : {conf.slurm_conf, conf.plugstack, conf.task_prolog}) add_absolute(needs, text_of(file));
+    add_absolute(needs, slurm_conf_path(conf));
+    for (const char* file : {conf.plugstack, conf.task_prolog}) add_absolute(needs, text_of(file));
     add_absolute(needs, folder_of(own_program()));
     std::string_view folders = conf.plugindir == nullptr ? std::string_view() : std::string_view(conf.plugindir);
     while (!folders.empty()) {

@@ -43,16 +43,32 @@ copy_tree() {
         tar --directory="$root" --create --null --files-from=- | tar --directory="$to" --extract
 }
 
+# lowest_cpu: the CPU that gives the lowest numbers to new namespaces. Linux 6.18 hands them out by CPU, and a namespace
+# can be kept (bound onto a file) only from one with a lower number; a node's first one is below all others.
+lowest_cpu() {
+    local cpu
+    for cpu in $(seq 0 $(($(nproc --all) - 1))); do
+        taskset --cpu-list "$cpu" unshare --mount perl -e '
+            open(my $ns, "<", "/proc/self/ns/mnt") or exit 1;
+            my $number = "\0" x 8;
+            ioctl($ns, 0x8008b705, $number) or exit 1;  # NS_GET_MNTNS_ID
+            print unpack("Q", $number), " $ARGV[0]\n";' "$cpu" 2>/dev/null
+    done | sort -n | sed -n '1s/.* //p'
+}
+
 # in_debian DIR COMMAND…: as root in it, with this machine's kernel, network and names, and devices of its own.
 in_debian() {
-    local dir=$1
+    local dir=$1 cpu
     shift
+    cpu=$(lowest_cpu)
     cp /etc/resolv.conf "$dir/etc/resolv.conf" 2>/dev/null || true
     cp /etc/hosts "$dir/etc/hosts"
-    unshare --mount --pid --fork --kill-child --propagation=private bash -c '
+    taskset --cpu-list "${cpu:-0-$(($(nproc --all) - 1))}" \
+        unshare --mount --pid --fork --kill-child --propagation=private bash -c '
         set -e
-        dir=$1
-        shift
+        dir=$1 cpus=$2
+        shift 2
+        taskset --pid --cpu-list "$cpus" $$ >/dev/null
         mount --bind "$dir" "$dir"
         mount -t proc proc "$dir/proc"
         mount --rbind /sys "$dir/sys"
@@ -79,5 +95,5 @@ END
         umount --lazy .
         cd /
         exec "$@"
-    ' bash "$dir" "$@"
+    ' bash "$dir" "$(taskset --pid --cpu-list $$ | sed 's/.*: //')" "$@"
 }

@@ -99,6 +99,24 @@ cancel_all() {
 
 nodes_idle() { [ -z "$(squeue --noheader --all)" ] && ! sinfo --noheader --Node --format=%T | grep -qvx idle; }
 
+# What differs between Slurm's releases.
+slurm_before() { [[ $(slurmctld -V) < "slurm-wlm $1" ]]; }
+
+# From 23.11 on slurmctld is a new process after a reconfigure.
+reconfigure_is_restart() { ! slurm_before 23.11; }
+
+# interrupt_slurmd NODE: ends its slurmd, so that `devcluster up` starts another that knows of the jobs that run on. A
+# slurmd of 24.11 that SIGKILL ended comes back without that knowledge: the next step of such a job waits 20 s in vain for
+# its prolog and the node drains, on a Slurm without Accord, too.
+interrupt_slurmd() {
+    local pid signal=KILL
+    pid=$(cat "$CLUSTER_DIR/run/slurmd.$1.pid")
+    slurm_before 23.02 || signal=TERM
+    kill "-$signal" "$pid"
+    wait_for 20 process_gone "$pid"
+}
+process_gone() { ! kill -0 "$1" 2>/dev/null; }
+
 # own_process PATTERN: the process of this cluster, of several side by side, whose command line matches. Newer releases
 # write slurmstepd's title over its environment; its log is the cluster's all the same.
 own_process() {

@@ -134,10 +134,9 @@ view'
 }
 
 @test "a running job outlives its slurmd, and the next step sees what the first did" {
-    local job pid
+    local job
     job=$(running_job "$(usual)")
-    pid=$(cat "$CLUSTER_DIR/run/slurmd.n1.pid")
-    kill -KILL "$pid"
+    interrupt_slurmd n1
     "$root/scripts/devcluster" up --dir "$CLUSTER_DIR" >&2
     run as_user vision1 srun --jobid="$job" --overlap ls proj
     assert_output vision
