@@ -27,7 +27,6 @@ public:
     void run() {
         dates();
         members();
-        workloads();
         capacity();
         paths();
         credentials();
@@ -50,12 +49,6 @@ private:
     void members() {
         if (contract_.members.users.empty() && contract_.members.groups.empty())
             error("members", "names nobody, expected at least one of users and groups");
-    }
-
-    void workloads() {
-        for (const auto& [type, name] : {std::pair{WorkloadType::het, "het"}, std::pair{WorkloadType::cron, "cron"}})
-            if (contract_.workloads.allowed.contains(type))
-                warn("workloads.allowed", fmt::format("\"{}\" is recorded; this version refuses such jobs", name));
     }
 
     void capacity() {

@@ -194,8 +194,7 @@ void add_controls(Schema& schema, Contract& contract) {
 
 void add_capacity(Schema& schema, Contract& contract) {
     schema.add("capacity.share", integer_value(at(contract.share), 1, 1000));
-    schema.add("capacity.fallback", list_value(at(contract.fallback), "a list of GPU types", check_name),
-               Need::optional, Force::recorded);
+    schema.add("capacity.fallback", list_value(at(contract.fallback), "a list of GPU types", check_name));
     // the type whose table is being read
     const auto type = std::make_shared<std::string>();
     schema.groups.push_back({"capacity.*", [&contract, type](const std::string& name) {

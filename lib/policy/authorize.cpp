@@ -70,10 +70,6 @@ Objection workload_type(const Application& application) {
     const auto& request = application.request;
     const auto& terms = application.terms();
     if (request.array_malformed) return "the indices or the limit of --array cannot be read: correct them";
-    if (request.type == WorkloadType::het || request.type == WorkloadType::cron)
-        return fmt::format("{} jobs are not taken in partition {}: submit a batch job, or ask {}",
-                           request.type == WorkloadType::het ? "heterogeneous" : "scrontab",
-                           application.pool.partition, owner_of(application));
     if (terms.workloads.allowed.contains(request.type)) return {};
     std::vector<const char*> allowed;
     for (const auto type : terms.workloads.allowed) allowed.push_back(to_string(type));
@@ -120,7 +116,7 @@ Objection gpu_type(const Application& application) {
 Objection gpus_per_job(const Application& application) {
     const auto& terms = application.terms();
     const auto most = terms.workloads.max_gpus_per_job;
-    const auto asked = maxima(application.count.gpus);
+    const auto asked = maxima(application.of_whole_job());
     if (!most || total(asked) <= *most) return {};
     return fmt::format("contract {}: {}{} asked for{}, and its max_gpus_per_job is {}: ask for fewer, or ask {}",
                        terms.key(), describe(asked), application.request.array ? " a task" : "",
@@ -130,7 +126,7 @@ Objection gpus_per_job(const Application& application) {
 Objection gpus_per_user(const Application& application) {
     const auto& terms = application.terms();
     const auto& request = application.request;
-    const auto ask = times(maxima(application.count.gpus), request.array ? request.array->concurrent() : 1);
+    const auto ask = times(maxima(application.of_whole_job()), request.array ? request.array->concurrent() : 1);
     if (!beyond_member_limit(terms, *application.claims, request.uid, ask)) return {};
     return fmt::format(
         "contract {}: {} asked for{}, {} of its GPUs are user {}'s already, and its max_gpus_per_user is {}: wait for "
@@ -229,6 +225,16 @@ void find_contract(Application& application) {
     }
 }
 
+/// R7.
+void add_earlier_components(Application& application) {
+    const auto& het = application.request.het;
+    if (!het || application.contract == nullptr) return;
+    const auto earlier = het->earlier.find(application.terms().key());
+    if (earlier == het->earlier.end()) return;
+    application.with_earlier = earlier->second;
+    add(*application.with_earlier, application.count.gpus);
+}
+
 }  // namespace
 
 std::string lower_case(std::string account) {
@@ -241,11 +247,12 @@ std::string lower_case(std::string account) {
 Application apply_for(const Policy& policy, const Ledger& ledger, const JobRequest& request, const PoolConfig& pool,
                       std::int64_t now_s) {
     const auto* shape = ledger.shape().partition(pool.partition);
-    Application application{policy, request, pool, shape, now_s, {}, {}, nullptr, nullptr, {}};
+    Application application{policy, request, pool, shape, now_s, {}, {}, nullptr, nullptr, {}, {}};
     find_contract(application);
     if (application.contract != nullptr) application.claims = &ledger.of(application.terms().key());
     application.count = count_gpus(request.gpus, shape, pool, Explain::briefly);
     settle_types(application.count.gpus, pool);
+    add_earlier_components(application);
     return application;
 }
 

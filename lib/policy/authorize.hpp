@@ -29,6 +29,10 @@ struct Application {
     const PolicyContract* contract = nullptr;
     const ContractClaims* claims = nullptr;  ///< the contract's, without this job; null without a contract
     GpuCount count;                          ///< types settled (R9)
+    /// R7: of a heterogeneous job what it asks of the contract up to this component, where that is more than `count`.
+    std::optional<GpuIntervals> with_earlier;
+
+    [[nodiscard]] const GpuIntervals& of_whole_job() const { return with_earlier ? *with_earlier : count.gpus; }
 
     [[nodiscard]] const Contract& terms() const { return *contract->contract; }
 };

@@ -17,6 +17,14 @@ std::optional<std::string> never_given(const ClassifyInput& input) {
     return std::nullopt;
 }
 
+/// R5: whether anything could keep the job from borrowing once it is eligible, when Slurm starts it without asking.
+bool may_be_stopped(const ClassifyInput& input) {
+    const auto& contract = *input.contract->contract;
+    return !input.may_borrow || contract.members.max_gpus_per_user ||
+           std::any_of(input.ask.begin(), input.ask.end(),
+                       [&](const auto& entry) { return contract.capacity.at(entry.first).borrow_limit.has_value(); });
+}
+
 }  // namespace
 
 bool may_borrow(const Contract& contract, WorkloadType type, bool requeueable) {
@@ -54,8 +62,14 @@ bool beyond_member_limit(const Contract& contract, const ContractClaims& claims,
 
 Classification classify(const ClassifyInput& input) {
     const auto& contract = *input.contract->contract;
-    if (input.ask.empty()) return {Verdict::admitted, JobClass::borrowed, Reason::no_gpu, {}};
+    if (input.ask.empty() && input.eligibility != Eligibility::together)
+        return {Verdict::admitted, JobClass::borrowed, Reason::no_gpu, {}};
     if (const auto type = never_given(input)) return {Verdict::rejected, JobClass::queued, Reason::impossible, *type};
+    if (input.eligibility != Eligibility::now) {
+        const bool waits_lent = input.eligibility == Eligibility::later && !may_be_stopped(input);
+        return {waits_lent ? Verdict::admitted : Verdict::queued, waits_lent ? JobClass::borrowed : JobClass::queued,
+                Reason::not_eligible, {}};
+    }
     const auto scarce = beyond_headroom(contract, *input.claims, input.ask);
     if (!scarce) return {Verdict::admitted, JobClass::guaranteed, Reason::none, {}};
     if (!input.may_borrow) return {Verdict::queued, JobClass::queued, Reason::not_requeueable, *scarce};

@@ -12,15 +12,24 @@
 
 namespace accord {
 
+/// R5: whether a job could start now, as far as its user is concerned.
+enum class Eligibility {
+    now,
+    later,     ///< it is held by its user, or waits for a date or a dependency
+    together,  ///< R7: a component of a heterogeneous job, judged before all of it is known
+};
+
 /// What classification needs of a job.
 struct ClassifyInput {
     const PolicyContract* contract = nullptr;
     const PoolConfig* pool = nullptr;
     const ContractClaims* claims = nullptr;
     GpuVector ask;  ///< the claim if admitted: maxima, times the concurrent tasks of an array
-    /// Of one task: the pool must be able to give the fewest, the contract to hold the most.
+    /// Of one task, or of a heterogeneous job up to this component: the pool must be able to give the fewest, the
+    /// contract to hold the most.
     const GpuIntervals* per_task = nullptr;
     bool may_borrow = true;  ///< R6
+    Eligibility eligibility = Eligibility::now;
 };
 
 /// R6: a job that would not survive being preempted does not borrow.

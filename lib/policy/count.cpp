@@ -266,17 +266,28 @@ GpuCount count_gpus(const GpuAsk& ask, const PartitionShape* shape, const PoolCo
     return Counting(ask, shape, pool, explain).count();
 }
 
+std::optional<GpuAsk> of_type(const GpuAsk& ask, const std::string& type) {
+    auto typed = ask;
+    bool asks = false;
+    for (auto* field : {&typed.tres_per_job, &typed.tres_per_node, &typed.tres_per_socket, &typed.tres_per_task}) {
+        if (!*field) continue;
+        const auto gpus = parse_tres_gpus(**field).gpus;
+        if (gpus.size() > 1 || (gpus.size() == 1 && !gpus.begin()->first.empty())) return std::nullopt;
+        if (gpus.empty()) continue;
+        asks = true;
+        *field = with_gpu_type(**field, type);
+    }
+    if (asks) return typed;
+    const auto per_gpu = set(ask.ntasks_per_tres), tasks = set(ask.num_tasks);
+    if (!per_gpu || !tasks) return std::nullopt;
+    typed.tres_per_job = fmt::format("gres:gpu:{}:{}", type, ceil_div(*tasks, *per_gpu));
+    return typed;
+}
+
 void settle_types(GpuIntervals& gpus, const PoolConfig& pool) {
     if (pool.gpus.size() != 1) return;
-    auto untyped = gpus.extract("");
-    if (untyped.empty()) return;
-    untyped.key() = pool.gpus.begin()->first;
-    const auto settled = gpus.insert(std::move(untyped));
-    if (settled.inserted) return;
-    const auto& [min, max] = settled.node.mapped();
-    auto& of_type = settled.position->second;
-    of_type.min = saturating_add(of_type.min, min);
-    of_type.max = saturating_add(of_type.max, max);
+    const auto untyped = gpus.extract("");
+    if (!untyped.empty()) add(gpus, GpuIntervals{{pool.gpus.begin()->first, untyped.mapped()}});
 }
 
 }  // namespace accord

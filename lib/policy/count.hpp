@@ -2,6 +2,7 @@
 // R4: how many GPUs a request may come to hold.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,10 @@ enum class Explain { fully, briefly };
 /// counted as every GPU of the most nodes that the job may take, with `exact` false and a step that says so.
 [[nodiscard]] GpuCount count_gpus(const GpuAsk& ask, const PartitionShape* shape, const PoolConfig& pool,
                                   Explain explain = Explain::fully);
+
+/// R9: the request with `type` for the GPUs that it asks for without one. Nothing where it asks for none, or names a
+/// type anywhere. GPUs that follow from tasks alone (--ntasks-per-gpu) are asked for by name then, in 22.05's spelling.
+[[nodiscard]] std::optional<GpuAsk> of_type(const GpuAsk& ask, const std::string& type);
 
 /// R9: in a pool of one GPU type an untyped request is of that type. In one of several it stays untyped.
 void settle_types(GpuIntervals& gpus, const PoolConfig& pool);

@@ -143,13 +143,20 @@ std::optional<std::int64_t> throttle_of(const JobRequest& request, const Rewrite
     return limit <= std::numeric_limits<int>::max() ? std::optional(limit) : std::nullopt;
 }
 
-Decision refused_as_impossible(Decision decision, const Application& application, const ContractClaims& claims,
-                               const std::string& type, bool may_borrow) {
-    auto body = impossibility(application.terms(), application.pool, claims, type, decision.gpus.at(type), may_borrow);
+Decision refused_as_impossible(Decision decision, const Application& application, const ClassifyInput& input,
+                               const std::string& type) {
+    auto body = impossibility(application.terms(), application.pool, *input.claims, type, input.per_task->at(type),
+                              input.may_borrow);
     if (application.request.array) body += " a task";
     body += ", or ask " + whom_to_ask(application.policy.config(), &application.terms());
     if (!application.count.exact) body += " (counted high: " + application.count.steps.back() + ")";
     return rejected(std::move(decision), Reason::impossible, refusal(body, Reason::impossible));
+}
+
+Eligibility eligibility_of(const JobRequest& request, std::int64_t now_s) {
+    if (request.het) return Eligibility::together;
+    if (request.type == WorkloadType::cron) return Eligibility::now;  // R6: nothing can be done for it later
+    return request.held || request.dependent || request.begin_s > now_s ? Eligibility::later : Eligibility::now;
 }
 
 /// What a contract with room or without makes of an application that passed the ladder.
@@ -160,12 +167,18 @@ Decision classified(Decision decision, const Submission& submission, const Appli
     const bool borrows = may_borrow(terms, request.type, request.requeueable);
 
     const auto limit = fitting_limit(application, decision.gpus, borrows);
-    ClassifyInput input{application.contract, &application.pool, &claims, {}, &decision.gpus, borrows};
+    ClassifyInput input{application.contract, &application.pool, &claims, {}, &application.of_whole_job(), borrows,
+                        eligibility_of(request, submission.now_s)};
     input.ask = times(maxima(decision.gpus), limit.value_or(concurrent_tasks(request)));
 
     const auto classification = classify(input);
     if (classification.verdict == Verdict::rejected)
-        return refused_as_impossible(std::move(decision), application, claims, classification.type, borrows);
+        return refused_as_impossible(std::move(decision), application, input, classification.type);
+    const Outcome outcome{submission.policy, request, decision, terms, claims, input.ask, classification};
+    if (request.type == WorkloadType::cron && classification.cls == JobClass::queued) {
+        auto why = refusal_of_cron(outcome);
+        return rejected(std::move(decision), classification.reason, std::move(why));
+    }
 
     decision.verdict = classification.verdict;
     decision.cls = classification.cls;
@@ -174,16 +187,18 @@ Decision classified(Decision decision, const Submission& submission, const Appli
     decision.rewrite.array_limit = limit;
     decision.throttle = throttle_of(request, decision.rewrite);
     if (classification.cls == JobClass::queued && request.held) decision.user_hold = true;
-    decision.message = admission({decision, terms, claims, input.ask, classification,
-                                  request.requeueable && request.type != WorkloadType::interactive,
-                                  request.array ? request.array->tasks : 0});
+    decision.message = admission(outcome);
     if (!application.count.exact) decision.message += " (counted high: " + application.count.steps.back() + ")";
-    if (classification.cls != JobClass::queued) decision.claim = std::move(input.ask);
+    if (classification.cls != JobClass::queued && classification.reason != Reason::not_eligible)
+        decision.claim = std::move(input.ask);
     return decision;
 }
 
-Decision judge(const Submission& submission, const PoolConfig& pool) {
-    auto application = apply_for(submission.policy, submission.ledger, submission.request, pool, submission.now_s);
+Application application_for(const Submission& submission, const PoolConfig& pool) {
+    return apply_for(submission.policy, submission.ledger, submission.request, pool, submission.now_s);
+}
+
+Decision judge_as_it_is(const Submission& submission, const PoolConfig& pool, const Application& application) {
     auto decision = blank(submission);
     decision.partition = pool.partition;
     decision.account = printable(application.account);
@@ -192,25 +207,48 @@ Decision judge(const Submission& submission, const PoolConfig& pool) {
         decision.contract_version = application.contract->version;
     }
     auto refused = authorize(application);
-    decision.gpus = std::move(application.count.gpus);
+    decision.gpus = application.count.gpus;
     if (refused) return rejected(std::move(decision), refused->reason, std::move(refused->message));
     return classified(std::move(decision), submission, application);
 }
 
-/// R1: how good an answer is among those of several pools; a rejection is the worst.
+/// R1, R9: how good an answer is among several; a rejection is the worst.
 int rank_of(const Decision& decision) {
     if (decision.verdict == Verdict::rejected) return 3;
     return decision.cls == JobClass::guaranteed ? 0 : decision.cls == JobClass::borrowed ? 1 : 2;
 }
 
-Decision best_of(const Submission& submission, Partitions partitions) {
+/// Of the best answers to the choices the first. None where `judge_one` has no answer to any.
+template <typename Choices, typename JudgeOne>
+std::optional<Decision> best_of(const Choices& choices, JudgeOne&& judge_one) {
     std::optional<Decision> best;
-    for (const auto& partition : partitions) {
-        auto decision = judge(submission, *submission.policy.config().pool_of(partition));
-        if (!best || rank_of(decision) < rank_of(*best)) best = std::move(decision);
-        if (rank_of(*best) == 0) break;
+    for (const auto& choice : choices) {
+        std::optional<Decision> decision = judge_one(choice);
+        if (decision && (!best || rank_of(*decision) < rank_of(*best))) best = std::move(decision);
+        if (best && rank_of(*best) == 0) break;
     }
-    return std::move(*best);
+    return best;
+}
+
+/// R9: in a pool of several GPU types a request that names none is tried as each of the contract's fallback types.
+Decision judge(const Submission& submission, const PoolConfig& pool) {
+    const auto& [policy, ledger, request, now_s] = submission;
+    const auto application = application_for(submission, pool);
+    std::optional<Decision> best;
+    if (application.contract != nullptr && pool.gpus.size() > 1)
+        best = best_of(application.terms().fallback, [&](const auto& type) -> std::optional<Decision> {
+            auto ask = of_type(request.gpus, type);
+            if (!ask || !pool.gpus.contains(type)) return std::nullopt;
+            auto typed = request;
+            typed.gpus = std::move(*ask);
+            const Submission as_typed{policy, ledger, typed, now_s};
+            auto decision = judge_as_it_is(as_typed, pool, application_for(as_typed, pool));
+            if (decision.verdict == Verdict::rejected) return decision;
+            decision.message += fmt::format("; {} is the type that its contract gives to requests without one", type);
+            decision.rewrite.gpus = std::move(typed.gpus);
+            return decision;
+        });
+    return best ? std::move(*best) : judge_as_it_is(submission, pool, application);
 }
 
 }  // namespace
@@ -228,7 +266,9 @@ std::optional<Decision> decide(const Policy& policy, const Ledger& ledger, const
 
     auto refused = objection_to(policy.config(), partitions);
     auto decision = refused ? rejected(blank(submission), refused->reason, std::move(refused->message))
-                            : best_of(submission, partitions);
+                            : *best_of(partitions, [&](const auto& partition) {
+                                  return judge(submission, *policy.config().pool_of(partition));
+                              });
     if (refused && !partitions.empty()) decision.partition = printable(partitions.front());
     if (decision.mode == Mode::observe) decision.rewrite = {};
     return decision;

@@ -9,6 +9,7 @@
 
 #include "policy/config.hpp"
 #include "policy/gpus.hpp"
+#include "policy/request.hpp"
 
 namespace accord {
 
@@ -26,7 +27,7 @@ enum class Reason {
     // modifications
     queued, stale, immutable,
     // admitted or queued, but not guaranteed
-    headroom, borrow_limit, not_requeueable, no_gpu, exempt,
+    headroom, borrow_limit, not_requeueable, not_eligible, no_gpu, exempt,
 };
 
 [[nodiscard]] const char* to_string(Verdict verdict);
@@ -53,6 +54,7 @@ struct Rewrite {
     std::optional<std::int64_t> site_factor;  ///< R16, without Slurm's offset; unset for a queued job
     std::optional<std::int64_t> time_limit_min;
     std::optional<std::int64_t> array_limit;  ///< R7: a %limit that fits
+    std::optional<GpuAsk> gpus;               ///< R9: the request's own TRES strings, with a type for its GPUs
     /// Modifications by accordd only: the comment of the job's own decision, to be put back in place of the action's.
     std::optional<std::string> admin_comment;
 };

@@ -18,6 +18,13 @@ JobClass class_of(const JobView& job, const Place& place, const std::optional<Jo
     return queued ? JobClass::queued : JobClass::borrowed;
 }
 
+/// R5: it was let into the lend partition before its time, without a claim, and that has not come.
+bool awaits_eligibility(const GovernedJob& governed, std::int64_t now_s) {
+    const auto& job = *governed.job;
+    return governed.cls == JobClass::borrowed && job.state == JobState::pending && governed.facts &&
+           governed.facts->not_eligible && (job.hold != Hold::none || !job.eligible_at(now_s));
+}
+
 /// The wider of the throttle in force and the one on record; none: all tasks at once.
 std::optional<std::int64_t> widest_throttle(const GovernedJob& governed) {
     const auto in_force = throttle_of(*governed.job);
@@ -77,7 +84,7 @@ bool GovernedJob::throttle_is_off() const {
 }
 
 std::vector<GovernedJob> governed_jobs(const Policy& policy, const ClusterShape& shape,
-                                       const std::vector<JobView>& jobs,
+                                       const std::vector<JobView>& jobs, std::int64_t now_s,
                                        const std::function<std::optional<JobFacts>(const JobView&)>& facts) {
     std::vector<GovernedJob> governed;
     governed.reserve(jobs.size());
@@ -93,7 +100,7 @@ std::vector<GovernedJob> governed_jobs(const Policy& policy, const ClusterShape&
         auto per_task = maxima(gpus_of(job, *place.pool, shape));
         const auto at_once = tasks_at_once(job, widest_throttle(one), per_task, *place.pool);
         one.would_claim = times(std::move(per_task), at_once);
-        if (one.cls != JobClass::queued) one.claim = one.would_claim;
+        if (one.cls != JobClass::queued && !awaits_eligibility(one, now_s)) one.claim = one.would_claim;
     }
     share_array_claims(governed, policy.config());
     return governed;

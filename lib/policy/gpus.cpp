@@ -25,6 +25,13 @@ void add(GpuVector& to, const GpuVector& what, int sign) {
     }
 }
 
+void add(GpuIntervals& to, const GpuIntervals& what) {
+    for (const auto& [type, interval] : what) {
+        auto& sum = to[type];
+        sum = {saturating_add(sum.min, interval.min), saturating_add(sum.max, interval.max)};
+    }
+}
+
 GpuVector maxima(const GpuIntervals& intervals) {
     GpuVector most;
     for (const auto& [type, interval] : intervals)

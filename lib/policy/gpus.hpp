@@ -41,6 +41,8 @@ using GpuIntervals = std::map<std::string, GpuInterval>;
 [[nodiscard]] Gpus amount_of(const GpuVector& gpus, const std::string& type);
 /// Adds, or with `sign` -1 takes away; entries that become 0 are removed.
 void add(GpuVector& to, const GpuVector& what, int sign = 1);
+/// End by end.
+void add(GpuIntervals& to, const GpuIntervals& what);
 /// The upper ends of all intervals that are not 0.
 [[nodiscard]] GpuVector maxima(const GpuIntervals& intervals);
 /// "8 a100" or "4 a100 + 2 v100"; "no GPU" when empty.

@@ -20,6 +20,7 @@ enum class Ending { none, completed, failed, cancelled, preempted };
 /// One record of the job list: a job, an array's pending rest, or one array task.
 struct JobView {
     std::uint32_t job_id = 0;
+    std::uint32_t het_job_id = 0;                ///< 0: not of a heterogeneous job
     std::uint32_t array_job_id = 0;              ///< 0: not of an array
     std::optional<std::uint32_t> array_task_id;  ///< unset for the pending rest of an array
     std::optional<ArraySpec> array;              ///< the pending rest: its indices and throttle
@@ -29,9 +30,9 @@ struct JobView {
     JobState state = JobState::pending;
     Ending ending = Ending::none;
     Hold hold = Hold::none;
-    bool eligible = true;  ///< not held, no date or dependency before it
+    bool dependent = false;  ///< waits for another job
     std::string admin_comment;
-    std::int64_t submit_s = 0, begin_s = 0, start_s = 0, end_s = 0;
+    std::int64_t submit_s = 0, begin_s = 0, start_s = 0, end_s = 0;  ///< begin_s: not before
     std::uint32_t priority = 0;
     std::optional<std::int64_t> site_factor;  ///< without Slurm's offset
     std::uint32_t restarts = 0;
@@ -44,6 +45,8 @@ struct JobView {
     /// The nodes that it holds or held last, as ranges (first, last) of slurmctld's node indices.
     std::vector<std::pair<std::int32_t, std::int32_t>> nodes;
 
+    /// R5: no date and no dependency is before it. A hold is another matter.
+    [[nodiscard]] bool eligible_at(std::int64_t now_s) const { return !dependent && begin_s <= now_s; }
     [[nodiscard]] bool holds_resources() const {
         return state == JobState::running || state == JobState::suspended || state == JobState::completing;
     }

@@ -2,6 +2,9 @@
 // The one line that a researcher reads about a decision.
 #include "policy/messages.hpp"
 
+#include <algorithm>
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "policy/utc.hpp"
@@ -27,10 +30,31 @@ std::string in_use(const Outcome& outcome) {
     return text + " in use";
 }
 
+/// ", vision1 has 6, vision2 2 and 3 others 4": who claims the contract's GPUs of the type, guaranteed or borrowed.
+std::string holders(const Outcome& outcome, const std::string& type) {
+    constexpr std::size_t named = 3;
+    std::vector<std::pair<Gpus, std::uint32_t>> members;
+    for (const auto& [uid, gpus] : outcome.claims.by_member)
+        if (const auto amount = amount_of(gpus, type); amount != 0) members.emplace_back(-amount, uid);
+    std::sort(members.begin(), members.end());
+    std::string text;
+    Gpus others = 0;
+    for (std::size_t at = 0; at < members.size(); ++at) {
+        const auto [amount, uid] = members[at];
+        if (at < named)
+            fmt::format_to(std::back_inserter(text), "{} {}", at == 0 ? "; in use: " + outcome.policy.user_name(uid)
+                                                                      : ", " + outcome.policy.user_name(uid), -amount);
+        else
+            others -= amount;
+    }
+    if (others != 0) fmt::format_to(std::back_inserter(text), ", {} others {}", members.size() - named, others);
+    return text;
+}
+
 std::string free_text(const Outcome& outcome) {
     const auto& type = outcome.classification.type;
-    return fmt::format("{} of its {} guaranteed {} are free", headroom_of(outcome.contract, outcome.claims, type),
-                       guaranteed_of(outcome.contract, type), type);
+    return fmt::format("{} of its {} guaranteed {} are free{}", headroom_of(outcome.contract, outcome.claims, type),
+                       guaranteed_of(outcome.contract, type), type, holders(outcome, type));
 }
 
 std::string guaranteed_line(const Outcome& outcome) {
@@ -38,23 +62,45 @@ std::string guaranteed_line(const Outcome& outcome) {
                        in_use(outcome));
 }
 
+/// What keeps the job from starting, as far as its user knows.
+std::string waiting_for(const JobRequest& request) {
+    if (request.held) return "its user's release";
+    return request.dependent ? "its dependency" : "its begin time";
+}
+
 std::string borrowed_line(const Outcome& outcome) {
-    const auto* fate = outcome.preemptible_by_requeue ? "requeued" : "cancelled";
-    if (outcome.classification.reason == Reason::no_gpu)
+    const auto& request = outcome.request;
+    const bool requeued = request.requeueable && request.type != WorkloadType::interactive;
+    const auto* fate = requeued ? "requeued" : "cancelled";
+    const auto reason = outcome.classification.reason;
+    if (reason == Reason::no_gpu)
         return fmt::format("accord: borrowed: no GPU for {}; may be preempted and {}", outcome.decision.contract, fate);
+    if (reason == Reason::not_eligible)
+        return fmt::format("accord: borrowed: {} for {}, claimed only after {}, guaranteed then if they are free; may be "
+                           "preempted and {}",
+                           describe(outcome.ask), outcome.decision.contract, waiting_for(request), fate);
     return fmt::format("accord: borrowed: {} for {} ({}); may be preempted and {}", describe(outcome.ask),
                        outcome.decision.contract, free_text(outcome), fate);
 }
 
-std::string queued_line(const Outcome& outcome) {
+/// Why the contract has no room to borrow.
+std::string bound_text(const Outcome& outcome) {
     const auto& type = outcome.classification.type;
-    const auto head = fmt::format("accord: queued: {} for {} ({})", describe(outcome.ask), outcome.decision.contract,
-                                  free_text(outcome));
-    if (outcome.classification.reason == Reason::not_requeueable)
+    return fmt::format("the borrow limit ({} of {} in use)", excess_of(outcome.contract, outcome.claims, type),
+                       outcome.contract.capacity.at(type).borrow_limit.value_or(0));
+}
+
+std::string queued_line(const Outcome& outcome) {
+    const auto reason = outcome.classification.reason;
+    const auto what = fmt::format("accord: queued: {} for {}", describe(outcome.ask), outcome.decision.contract);
+    if (reason == Reason::not_eligible && outcome.request.het)
+        return what + "; starts together with the other components of its job, when enough GPUs are free for all";
+    if (reason == Reason::not_eligible)
+        return fmt::format("{}; waits for {}, then for room in its contract", what, waiting_for(outcome.request));
+    const auto head = fmt::format("{} ({})", what, free_text(outcome));
+    if (reason == Reason::not_requeueable)
         return head + "; waits for guaranteed GPUs, since it could not be requeued if it were preempted";
-    const auto limit = outcome.contract.capacity.at(type).borrow_limit.value_or(0);
-    return head + fmt::format("; waits for these or for room within the borrow limit ({} of {} in use)",
-                              excess_of(outcome.contract, outcome.claims, type), limit);
+    return fmt::format("{}; waits for these or for room within {}", head, bound_text(outcome));
 }
 
 }  // namespace
@@ -86,10 +132,20 @@ std::string admission(const Outcome& outcome) {
     const auto& rewrite = outcome.decision.rewrite;
     if (rewrite.array_limit)
         fmt::format_to(std::back_inserter(line), "; at most {} of its {} tasks run at once", *rewrite.array_limit,
-                       outcome.array_tasks);
+                       outcome.request.array->tasks);
     if (rewrite.time_limit_min)
         fmt::format_to(std::back_inserter(line), "; time limit {}", time_limit_text(*rewrite.time_limit_min));
     return line;
+}
+
+std::string refusal_of_cron(const Outcome& outcome) {
+    const auto reason = outcome.classification.reason;
+    return refusal(fmt::format("{} for {} ({}), and a scrontab job cannot wait until there is room{}: ask for fewer, or "
+                               "submit it with sbatch; ask {}",
+                               describe(outcome.ask), outcome.decision.contract, free_text(outcome),
+                               reason == Reason::borrow_limit ? " within " + bound_text(outcome) : "",
+                               whom_to_ask(outcome.policy.config(), &outcome.contract)),
+                   reason);
 }
 
 std::string impossibility(const Contract& contract, const PoolConfig& pool, const ContractClaims& claims,

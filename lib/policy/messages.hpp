@@ -9,6 +9,7 @@
 #include "policy/decision.hpp"
 #include "policy/ledger.hpp"
 #include "policy/policy.hpp"
+#include "policy/request.hpp"
 
 namespace accord {
 
@@ -23,15 +24,17 @@ namespace accord {
 
 /// What an admitted or queued job's line tells, beyond the decision itself.
 struct Outcome {
+    const Policy& policy;
+    const JobRequest& request;
     const Decision& decision;
     const Contract& contract;
     const ContractClaims& claims;  ///< before this job
     GpuVector ask;                 ///< what it would claim (decision.claim is empty for a queued job)
     const Classification& classification;
-    bool preemptible_by_requeue = true;  ///< false: it is cancelled when its GPUs are reclaimed
-    std::int64_t array_tasks = 0;        ///< 0: no array
 };
 [[nodiscard]] std::string admission(const Outcome& outcome);
+/// R6: why a scrontab job, which would be queued, is refused.
+[[nodiscard]] std::string refusal_of_cron(const Outcome& outcome);
 
 /// `impossible`: what the contract and the pool could give at most.
 [[nodiscard]] std::string impossibility(const Contract& contract, const PoolConfig& pool, const ContractClaims& claims,

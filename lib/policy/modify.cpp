@@ -60,12 +60,13 @@ Decision rejected(const Judgement& judgement, Reason reason, std::string_view bo
     return decision;
 }
 
-/// A queued job is held in the lend partition, and the record says so; an administrator's hold there is accordd's.
+/// A queued job is held in the lend partition, and the record says so; where that is silent, an administrator's hold there
+/// is accordd's.
 bool is_queued(const Judgement& judgement) {
     const auto& job = judgement.job;
     if (!judgement.place.lent || job.state != JobState::pending || job.hold == Hold::none) return false;
     const auto decision = decision_in_comment(job.admin_comment);
-    return job.hold == Hold::admin || (decision && judgement.ledger.is_queued(decision->number));
+    return decision ? judgement.ledger.is_queued(decision->number) : job.hold == Hold::admin;
 }
 
 std::string job_text(const Judgement& judgement) { return "job " + printable(judgement.modification.job_name); }
@@ -113,7 +114,7 @@ std::string staleness(const Judgement& judgement, JobClass to, const GpuVector& 
     if (job.hold != Hold::none && beyond_member_limit(terms, claims, job.uid, claim))
         return fmt::format("{} GPUs are the member's already", claimed_by(claims, job.uid));
     if (to == JobClass::guaranteed) {
-        if (claim.empty()) return "the job asks for no GPU";
+        if (claim.empty() && job.het_job_id == 0) return "the job asks for no GPU";
         const auto scarce = beyond_headroom(terms, claims, claim);
         return scarce ? fmt::format("{} {} of headroom are left", headroom_of(terms, claims, *scarce), *scarce) : "";
     }

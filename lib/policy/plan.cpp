@@ -3,7 +3,9 @@
 #include "policy/plan.hpp"
 
 #include <algorithm>
+#include <span>
 #include <tuple>
+#include <utility>
 
 #include "policy/classify.hpp"
 #include "policy/governed.hpp"
@@ -17,66 +19,214 @@ constexpr Named<ActionKind> action_kinds[] = {
     {ActionKind::promote, "promote"}, {ActionKind::release, "release"}, {ActionKind::hold, "hold"},
     {ActionKind::throttle, "throttle"}};
 
+/// A pending job that might be promoted or released, or the components of a heterogeneous one that might be so together.
 struct Candidate {
-    const GovernedJob* governed;
-    const PoolConfig* pool;
-    const Contract* contract;  ///< null where nothing may be released for it
-    std::int64_t factor;
+    std::span<const GovernedJob* const> parts;
+    std::optional<JobClass> among;  ///< R7: the class that other components of it have already
+    std::int64_t factor = 0;        ///< R16
+    bool whole = true;              ///< false: some of its components are no longer pending
 
+    [[nodiscard]] bool is_het() const { return parts.front()->job->het_job_id != 0; }
     /// R16, for sorting.
     [[nodiscard]] auto order() const {
-        const auto& job = *governed->job;
-        return std::tuple(-factor, governed->facts ? governed->facts->decided_s : job.submit_s, job.job_id);
+        const auto& first = *parts.front();
+        return std::tuple(-factor, first.facts ? first.facts->decided_s : first.job->submit_s, first.job->job_id);
     }
 };
 
-bool awaits_promotion(const GovernedJob& governed) {
+/// One pass of planning: what it looks at, and what it has given away so far.
+struct Planning {
+    const Policy& policy;
+    const ClusterShape& shape;
+    const std::vector<GovernedJob>& jobs;
+    std::int64_t now_s;
+    std::unordered_map<std::string, ContractClaims> claims;
+    std::map<std::string, GpuVector> idle;  ///< by pool, as far as it was asked for
+
+    [[nodiscard]] const PoolConfig& pool_of(const GovernedJob& governed) const {
+        return *place_of(policy.config(), governed.job->partition).pool;
+    }
+    /// The contract that a pending job may be promoted or released for; null where there is none.
+    [[nodiscard]] const Contract* contract_in_force(const GovernedJob& governed) const {
+        const auto* found = policy.contract(governed.contract);
+        const bool in_force = found != nullptr && found->active_at(now_s) &&
+                              shape.partition(pool_of(governed).partition) != nullptr;
+        return in_force ? found->contract.get() : nullptr;
+    }
+};
+
+/// R6: a scrontab job cannot be modified.
+bool is_movable(const GovernedJob& governed) {
     if (governed.facts && governed.facts->cls == JobClass::exempt) return false;
-    return governed.cls == JobClass::borrowed && governed.job->state == JobState::pending && governed.job->eligible &&
-           !governed.would_claim.empty();
+    return governed.job->state == JobState::pending && governed.job->type != WorkloadType::cron &&
+           !governed.throttle_is_off();
 }
 
-/// The contract that a pending job may be promoted or released for.
-const Contract* contract_in_force(const Policy& policy, const ClusterShape& shape, const GovernedJob& governed,
-                                  const PoolConfig& pool, std::int64_t now_s) {
-    const auto* found = policy.contract(governed.contract);
-    if (found == nullptr || !found->active_at(now_s) || shape.partition(pool.partition) == nullptr) return nullptr;
-    return found->contract.get();
+bool awaits_promotion(const GovernedJob& governed) {
+    return governed.cls == JobClass::borrowed && governed.job->hold == Hold::none && is_movable(governed);
 }
 
-std::vector<Candidate> candidates(const Policy& policy, const ClusterShape& shape, const std::vector<GovernedJob>& jobs,
-                                  std::int64_t now_s) {
-    std::vector<Candidate> found;
+bool awaits_move(const GovernedJob& governed) {
+    return (governed.cls == JobClass::queued && is_movable(governed)) || awaits_promotion(governed);
+}
+
+/// R5: its date, its dependency, or a hold that its user submitted it with is still before it.
+bool is_eligible(const GovernedJob& governed, std::int64_t now_s) {
+    const auto& facts = governed.facts;
+    return governed.job->eligible_at(now_s) && !(facts && facts->not_eligible && facts->user_wants_hold);
+}
+
+/// Pointers to the jobs that may be moved, those of one heterogeneous job side by side.
+std::vector<const GovernedJob*> movable_jobs(const std::vector<GovernedJob>& jobs) {
+    std::vector<const GovernedJob*> movable, components;
+    for (const auto& governed : jobs)
+        if (awaits_move(governed)) (governed.job->het_job_id == 0 ? movable : components).push_back(&governed);
+    std::sort(components.begin(), components.end(), [](const auto* left, const auto* right) {
+        return std::pair(left->job->het_job_id, left->job->job_id) < std::pair(right->job->het_job_id, right->job->job_id);
+    });
+    movable.insert(movable.end(), components.begin(), components.end());
+    return movable;
+}
+
+/// R7: what the components of one heterogeneous job have become so far.
+struct HetState {
+    bool guaranteed = false, borrowed = false, queued = false, all_pending = true;
+
+    /// The class that the others must follow; none while all have the same.
+    [[nodiscard]] std::optional<JobClass> ahead() const {
+        if (guaranteed) return JobClass::guaranteed;
+        return borrowed && queued ? std::optional(JobClass::borrowed) : std::nullopt;
+    }
+    [[nodiscard]] bool is_behind(const GovernedJob& governed) const {
+        return guaranteed || !queued || governed.cls == JobClass::queued;
+    }
+};
+
+std::unordered_map<std::uint32_t, HetState> het_states(const std::vector<GovernedJob>& jobs) {
+    std::unordered_map<std::uint32_t, HetState> states;
     for (const auto& governed : jobs) {
-        if (governed.throttle_is_off()) continue;
-        if (governed.cls != JobClass::queued && !awaits_promotion(governed)) continue;
-        const auto* pool = place_of(policy.config(), governed.job->partition).pool;
-        const auto* contract = contract_in_force(policy, shape, governed, *pool, now_s);
-        const auto factor =
-            contract == nullptr ? 0 : site_factor(policy.config(), *contract, JobClass::guaranteed, {}, {});
-        found.push_back({&governed, pool, contract, factor});
+        if (governed.job->het_job_id == 0) continue;
+        auto& state = states[governed.job->het_job_id];
+        state.guaranteed = state.guaranteed || governed.cls == JobClass::guaranteed;
+        state.borrowed = state.borrowed || governed.cls == JobClass::borrowed;
+        state.queued = state.queued || governed.cls == JobClass::queued;
+        state.all_pending = state.all_pending && governed.job->state == JobState::pending;
+    }
+    return states;
+}
+
+Candidate candidate_of_het(std::span<const GovernedJob*> components, const HetState& state) {
+    const auto rest = std::stable_partition(components.begin(), components.end(),
+                                            [&](const auto* one) { return state.is_behind(*one); });
+    return {{components.begin(), rest}, state.ahead(), 0, state.all_pending};
+}
+
+/// The end of what belongs to the job at `first`.
+auto end_of_job(std::vector<const GovernedJob*>::iterator first, std::vector<const GovernedJob*>::iterator end) {
+    const auto het_job_id = (*first)->job->het_job_id;
+    if (het_job_id == 0) return first + 1;
+    return std::find_if(first, end, [&](const auto* one) { return one->job->het_job_id != het_job_id; });
+}
+
+std::vector<Candidate> candidates(const Planning& planning, std::vector<const GovernedJob*>& movable) {
+    const auto states = het_states(planning.jobs);
+    std::vector<Candidate> found;
+    for (auto first = movable.begin(); first != movable.end();) {
+        const auto last = end_of_job(first, movable.end());
+        const auto state = states.find((*first)->job->het_job_id);
+        auto candidate = state == states.end() ? Candidate{{first, last}, {}, 0, true}
+                                               : candidate_of_het({first, last}, state->second);
+        first = last;
+        if (candidate.parts.empty()) continue;
+        if (const auto* contract = planning.contract_in_force(*candidate.parts.front()))
+            candidate.factor = site_factor(planning.policy.config(), *contract, JobClass::guaranteed, {}, {});
+        found.push_back(candidate);
     }
     std::sort(found.begin(), found.end(),
               [](const auto& left, const auto& right) { return left.order() < right.order(); });
     return found;
 }
 
-/// The class that the job can have now, if it is better than the one it has.
-std::optional<JobClass> better_class(const Candidate& candidate, const ContractClaims& claims) {
-    const auto& [governed, pool, contract, factor] = candidate;
-    if (contract == nullptr) return std::nullopt;
-    const auto& ask = governed->would_claim;
-    const bool is_release = governed->cls == JobClass::queued;
-    if (is_release && beyond_member_limit(*contract, claims, governed->job->uid, ask)) return std::nullopt;
-    if (!ask.empty() && !beyond_headroom(*contract, claims, ask)) return JobClass::guaranteed;
-    if (!is_release) return std::nullopt;
-    if (ask.empty()) return JobClass::borrowed;
-    const bool borrows = may_borrow(*contract, governed->job->type, governed->job->requeueable);
-    return borrows && !beyond_borrow_limit(*contract, claims, ask) ? std::optional(JobClass::borrowed) : std::nullopt;
+/// GPUs of available nodes that no job holds, and none that is about to start claims.
+GpuVector idle_gpus(const Planning& planning, const PoolConfig& pool) {
+    auto idle = planning.shape.partition(pool.partition)->available_capacity();
+    for (const auto& governed : planning.jobs) {
+        const auto& job = *governed.job;
+        if (place_of(planning.policy.config(), job.partition).pool != &pool) continue;
+        const bool starts = governed.cls == JobClass::guaranteed && job.hold == Hold::none &&
+                            job.eligible_at(planning.now_s);
+        if (job.holds_resources() || starts)
+            add(idle, job.allocated.empty() ? governed.claim : job.allocated, -1);
+    }
+    return idle;
 }
 
-Action action_for(const Policy& policy, const Candidate& candidate, JobClass to, const ContractClaims& claims) {
-    const auto& governed = *candidate.governed;
+/// R7: Slurm cannot preempt for two components of one job.
+bool starts_without_reclaim(Planning& planning, const Candidate& candidate) {
+    std::map<std::string, GpuVector> asked;
+    for (const auto* part : candidate.parts) add(asked[planning.pool_of(*part).partition], part->would_claim);
+    return std::all_of(asked.begin(), asked.end(), [&](const auto& entry) {
+        const auto& [partition, gpus] = entry;
+        auto known = planning.idle.find(partition);
+        if (known == planning.idle.end())
+            known = planning.idle.emplace(partition, idle_gpus(planning, *planning.policy.config().pool_of(partition))).first;
+        return std::all_of(gpus.begin(), gpus.end(), [&](const auto& one) {
+            return one.second <= amount_of(known->second, one.first);
+        });
+    });
+}
+
+bool fits(const Contract& contract, const ContractClaims& claims, const GovernedJob& governed, JobClass to) {
+    const auto& ask = governed.would_claim;
+    const bool is_release = governed.cls == JobClass::queued;
+    if (is_release && beyond_member_limit(contract, claims, governed.job->uid, ask)) return false;
+    if (to == JobClass::guaranteed) return !beyond_headroom(contract, claims, ask);
+    if (!is_release || ask.empty()) return is_release;
+    return may_borrow(contract, governed.job->type, governed.job->requeueable) &&
+           !beyond_borrow_limit(contract, claims, ask);
+}
+
+void claim(ContractClaims& claims, const GovernedJob& governed, JobClass to) {
+    if (governed.cls == JobClass::borrowed) add(claims.borrowed, governed.claim, -1);
+    auto& members = claims.by_member[governed.job->uid];
+    add(members, governed.claim, -1);
+    add(members, governed.would_claim);
+    add(to == JobClass::guaranteed ? claims.guaranteed : claims.borrowed, governed.would_claim);
+}
+
+/// Whether all its parts fit together. One alone is tried without a copy of its contract's claims.
+bool fits(Planning& planning, const Candidate& candidate, JobClass to) {
+    if (candidate.parts.size() == 1) {
+        const auto& part = *candidate.parts.front();
+        return fits(*planning.contract_in_force(part), planning.claims[part.contract], part, to);
+    }
+    std::map<std::string, ContractClaims> trial;
+    for (const auto* part : candidate.parts) {
+        auto& theirs = trial.try_emplace(part->contract, planning.claims[part->contract]).first->second;
+        if (!fits(*planning.contract_in_force(*part), theirs, *part, to)) return false;
+        claim(theirs, *part, to);
+    }
+    return true;
+}
+
+/// The class that the job can have now, if it is better than the one it has.
+std::optional<JobClass> better_class(Planning& planning, const Candidate& candidate) {
+    const auto parts = candidate.parts;
+    const bool may_move = candidate.whole && std::all_of(parts.begin(), parts.end(), [&](const auto* part) {
+        return is_eligible(*part, planning.now_s) && planning.contract_in_force(*part) != nullptr;
+    });
+    if (!may_move) return std::nullopt;
+    if (candidate.among) return fits(planning, candidate, *candidate.among) ? candidate.among : std::nullopt;
+    const bool asks = std::any_of(parts.begin(), parts.end(), [](const auto* part) { return !part->would_claim.empty(); });
+    if (asks && fits(planning, candidate, JobClass::guaranteed)) {
+        const bool starts = !candidate.is_het() || starts_without_reclaim(planning, candidate);
+        return starts ? std::optional(JobClass::guaranteed) : std::nullopt;
+    }
+    return fits(planning, candidate, JobClass::borrowed) ? std::optional(JobClass::borrowed) : std::nullopt;
+}
+
+Action action_for(const Planning& planning, const GovernedJob& governed, JobClass to) {
+    const auto& pool = planning.pool_of(governed);
     Action action;
     action.kind = governed.cls == JobClass::queued ? ActionKind::release : ActionKind::promote;
     action.job_id = governed.job->job_id;
@@ -84,21 +234,22 @@ Action action_for(const Policy& policy, const Candidate& candidate, JobClass to,
     action.from = governed.cls;
     action.to = to;
     action.gpus = governed.would_claim;
-    action.partition = to == JobClass::guaranteed ? candidate.pool->partition : candidate.pool->lend_partition;
-    action.site_factor = site_factor(policy.config(), *candidate.contract, to, claims, governed.would_claim);
+    action.partition = to == JobClass::guaranteed ? pool.partition : pool.lend_partition;
+    action.site_factor = site_factor(planning.policy.config(), *planning.contract_in_force(governed), to,
+                                     planning.claims.at(governed.contract), governed.would_claim);
     action.reason = to == JobClass::guaranteed ? Reason::headroom : Reason::borrow_limit;
     action.user_hold = governed.cls == JobClass::queued && governed.facts && governed.facts->user_wants_hold;
     return action;
 }
 
 /// An administrator's hold in place of the user's, which its owner could lift.
-Action hold_for(const Candidate& candidate) {
+Action hold_for(const GovernedJob& governed, const PoolConfig& pool) {
     Action action;
     action.kind = ActionKind::hold;
-    action.job_id = candidate.governed->job->job_id;
-    action.contract = candidate.governed->contract;
+    action.job_id = governed.job->job_id;
+    action.contract = governed.contract;
     action.to = JobClass::queued;
-    action.partition = candidate.pool->lend_partition;
+    action.partition = pool.lend_partition;
     action.reason = Reason::queued;
     return action;
 }
@@ -128,10 +279,20 @@ std::vector<Action> throttles(const std::vector<GovernedJob>& jobs) {
     return actions;
 }
 
-void claim(ContractClaims& claims, const GovernedJob& governed, const Action& action) {
-    if (governed.cls == JobClass::borrowed) add(claims.borrowed, governed.claim, -1);
-    if (governed.cls == JobClass::queued) add(claims.by_member[governed.job->uid], action.gpus);
-    add(action.to == JobClass::guaranteed ? claims.guaranteed : claims.borrowed, action.gpus);
+/// What becomes of a candidate, if anything.
+void plan_for(Planning& planning, const Candidate& candidate, std::vector<Action>& actions) {
+    const auto to = better_class(planning, candidate);
+    for (const auto* part : candidate.parts) {
+        if (to) {
+            actions.push_back(action_for(planning, *part, *to));
+            claim(planning.claims[part->contract], *part, *to);
+            if (*to == JobClass::guaranteed)
+                for (auto& [partition, idle] : planning.idle)
+                    if (partition == actions.back().partition) add(idle, part->would_claim, -1);
+        } else if (part->cls == JobClass::queued && part->job->hold == Hold::user) {
+            actions.push_back(hold_for(*part, planning.pool_of(*part)));
+        }
+    }
 }
 
 }  // namespace
@@ -142,16 +303,9 @@ std::vector<Action> plan(const Policy& policy, const ClusterShape& shape, const 
                          std::unordered_map<std::string, ContractClaims> claims, std::int64_t now_s) {
     if (policy.config().mode == Mode::observe) return {};
     auto actions = throttles(jobs);
-    for (const auto& candidate : candidates(policy, shape, jobs, now_s)) {
-        const auto& governed = *candidate.governed;
-        auto& theirs = claims[governed.contract];
-        if (const auto to = better_class(candidate, theirs)) {
-            actions.push_back(action_for(policy, candidate, *to, theirs));
-            claim(theirs, governed, actions.back());
-        } else if (governed.cls == JobClass::queued && governed.job->hold == Hold::user) {
-            actions.push_back(hold_for(candidate));
-        }
-    }
+    Planning planning{policy, shape, jobs, now_s, std::move(claims), {}};
+    auto movable = movable_jobs(jobs);
+    for (const auto& candidate : candidates(planning, movable)) plan_for(planning, candidate, actions);
     return actions;
 }
 

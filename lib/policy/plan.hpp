@@ -41,6 +41,13 @@ struct JobFacts {
     JobClass cls = JobClass::borrowed;  ///< after the latest decision or modification on record
     bool user_wants_hold = false;
     std::optional<std::int64_t> throttle;  ///< R7: of an array, the latest on record; 0: none. Unset: the record is silent
+    bool not_eligible = false;  ///< R5: it was not eligible when it was judged last: it claims once it is
+
+    /// What a decision about the job says that names a class. One that leaves it queued leaves its eligibility, too.
+    void classify(JobClass to, Reason why) {
+        cls = to;
+        not_eligible = why == Reason::not_eligible || (not_eligible && to == JobClass::queued);
+    }
 };
 
 /// A job that Accord counts: the list's record, the contract it counts for, its class and its claim.
@@ -66,7 +73,7 @@ struct GovernedJob {
 /// for themselves. Where the throttle in force is another than the one on record the wider of them counts, so that no
 /// claim grows when it is put back.
 [[nodiscard]] std::vector<GovernedJob> governed_jobs(
-    const Policy& policy, const ClusterShape& shape, const std::vector<JobView>& jobs,
+    const Policy& policy, const ClusterShape& shape, const std::vector<JobView>& jobs, std::int64_t now_s,
     const std::function<std::optional<JobFacts>(const JobView&)>& facts);
 
 /// The sums of the jobs' claims by contract.

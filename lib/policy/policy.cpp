@@ -46,6 +46,9 @@ Policy::Policy(Config config, std::vector<PolicyContract> contracts,
       contracts_(std::move(contracts)),
       user_names_(user_names.begin(), user_names.end()),
       exempt_uids_(std::move(exempt_uids)) {
+    // Root's number is known without asking a name service.
+    const auto& exempt = config_.exempt_users;
+    if (std::find(exempt.begin(), exempt.end(), "root") != exempt.end()) exempt_uids_.push_back(0);
     std::sort(exempt_uids_.begin(), exempt_uids_.end());
     by_key_.reserve(contracts_.size());
     for (std::size_t index = 0; index < contracts_.size(); ++index) {

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "policy/contract.hpp"
+#include "policy/gpus.hpp"
 
 namespace accord {
 
@@ -41,6 +43,12 @@ struct ArraySpec {
 /// Reads "0-9:3,20%4", with or without brackets; nothing when it is not one that Slurm would take.
 [[nodiscard]] std::optional<ArraySpec> parse_array(const std::string& text);
 
+/// A component of a heterogeneous job. Slurm asks for one after the other, and the job is created when all have passed.
+struct HetPart {
+    std::uint32_t offset = 0;
+    std::map<std::string, GpuIntervals> earlier;  ///< what the components before it ask for, by contract
+};
+
 struct JobRequest {
     std::uint32_t uid = 0;  ///< whose job it is, not who typed
     std::optional<std::string> account;
@@ -53,6 +61,9 @@ struct JobRequest {
     std::optional<std::int64_t> time_limit_min;
     bool requeueable = true;
     bool held = false;  ///< the user asked for a hold
+    bool dependent = false;     ///< --dependency
+    std::int64_t begin_s = 0;   ///< --begin, seconds since the epoch; 0: none
+    std::optional<HetPart> het;  ///< of a heterogeneous job
     std::string work_dir, std_out, std_err, std_in;
     bool login_env = false;          ///< --get-user-env
     std::int64_t spank_env_bytes = 0;  ///< size of the request's own spank_job_env

@@ -91,11 +91,13 @@ Token read_token(std::string_view text) {
     return {name, rest, 1};
 }
 
+constexpr std::string_view gpu_name = "gpu";
+
 void take_token(std::string_view token, TresGpus& found) {
     const auto request = after_prefix(token);
     if (!request) {
         const auto name = token.substr(0, token.find_first_of(":="));
-        if (name == "gpu") found.without_prefix = token;
+        if (name == gpu_name) found.without_prefix = token;
         return;
     }
     const auto [name, type, count] = read_token(*request);
@@ -103,12 +105,20 @@ void take_token(std::string_view token, TresGpus& found) {
         found.malformed = true;
     else if (*count == 0)
         return;
-    else if (name == "gpu")
+    else if (name == gpu_name)
         found.gpus[std::string(type)] = *count;
     else if (name == "shard")
         found.shards[std::string(type)] = *count;
     else if (name == "mps")
         found.mps = true;
+}
+
+/// The token in front, which is taken off the text with its comma.
+std::string_view take_front(std::string_view& text) {
+    const auto comma = std::min(text.find(','), text.size());
+    const auto token = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    return token;
 }
 
 }  // namespace
@@ -125,12 +135,26 @@ std::optional<Gpus> parse_tres_count(std::string_view text) {
 
 TresGpus parse_tres_gpus(std::string_view text) {
     TresGpus found;
-    while (!text.empty()) {
-        const auto comma = std::min(text.find(','), text.size());
-        take_token(text.substr(0, comma), found);
-        text.remove_prefix(std::min(comma + 1, text.size()));
-    }
+    while (!text.empty()) take_token(take_front(text), found);
     return found;
+}
+
+std::string with_gpu_type(std::string_view text, std::string_view type) {
+    std::string typed;
+    while (!text.empty()) {
+        const auto token = take_front(text);
+        if (!typed.empty()) typed += ',';
+        typed += token;
+        const auto request = after_prefix(token);
+        if (!request) continue;
+        const auto read = read_token(*request);
+        if (read.name != gpu_name || !read.type.empty() || !read.count) continue;
+        typed.resize(typed.size() - (request->size() - gpu_name.size()));
+        typed.append(":").append(type);
+        // A bare type would be a count where it is a number.
+        typed += request->size() == gpu_name.size() ? std::string_view(":1") : request->substr(gpu_name.size());
+    }
+    return typed;
 }
 
 }  // namespace accord

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,6 +25,9 @@ struct TresGpus {
 /// a type. Counts may carry a multiplier (K, KiB = 1024, KB = 1000, M, G, T, P) and saturate. `without_prefix` points
 /// into `text`.
 [[nodiscard]] TresGpus parse_tres_gpus(std::string_view text);
+
+/// The same text with `type` given to every token that asks for GPUs of no named type (R9).
+[[nodiscard]] std::string with_gpu_type(std::string_view text, std::string_view type);
 
 /// A count with its multiplier, saturating at `gpus_max`; nothing when it is not a number.
 [[nodiscard]] std::optional<Gpus> parse_tres_count(std::string_view text);

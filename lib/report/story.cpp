@@ -89,24 +89,29 @@ std::string queued_state(const Present& present) {
     if (!present.contract)
         return fmt::format("it is queued for {}, but there is no contract of {} in its pool any more",
                            describe(present.ask), present.job.account);
+    const auto what = fmt::format("it is queued (held by accordd) for {} of {}", describe(present.ask), present.contract->key());
+    const bool user_wants_hold = present.facts && present.facts->user_wants_hold;
+    if (user_wants_hold && present.facts->not_eligible)
+        return what + ", and its own user holds it: it is released when he has released it and there is room";
+    if (present.job.het_job_id != 0)
+        return what + ": the components of its job are released together, as soon as enough GPUs are free for all";
     const auto borrows = may_borrow(*present.contract, present.job.type, present.job.requeueable);
     const auto until = borrows ? "headroom or room within the borrow limit" : "headroom, since it could not be requeued";
-    const auto user_hold = present.user_wants_hold ? "; its own user wants it held even then" : "";
-    return fmt::format("it is queued (held by accordd) for {} of {}: {}; it is released as soon as there is {}{}",
-                       describe(present.ask), present.contract->key(), room_for(present), until, user_hold);
+    const auto user_hold = user_wants_hold ? "; its own user wants it held even then" : "";
+    return fmt::format("{}: {}; it is released as soon as there is {}{}", what, room_for(present), until, user_hold);
 }
 
 std::string pending_state(const Present& present) {
     const auto& job = present.job;
+    const auto* cls = to_string(present.cls);
+    if (job.begin_s > present.now_s) return fmt::format("it is {} and may begin at {}", cls, utc_text(job.begin_s));
+    if (job.dependent) return fmt::format("it is {} and waits for a dependency", cls);
     if (present.cls == JobClass::queued) return queued_state(present);
-    if (job.hold == Hold::user) return fmt::format("it is {} and held by its user", to_string(present.cls));
-    if (job.hold == Hold::admin) return fmt::format("it is {} and held by an administrator", to_string(present.cls));
-    if (!job.eligible && job.begin_s > present.now_s)
-        return fmt::format("it is {} and may begin at {}", to_string(present.cls), utc_text(job.begin_s));
-    if (!job.eligible) return fmt::format("it is {} and waits for a dependency", to_string(present.cls));
+    if (job.hold == Hold::user) return fmt::format("it is {} and held by its user", cls);
+    if (job.hold == Hold::admin) return fmt::format("it is {} and held by an administrator", cls);
     if (present.cls == JobClass::guaranteed || present.cls == JobClass::exempt)
         return fmt::format("it is {} and waits in Slurm's queue: it starts when nodes that fit are free, or as soon as Slurm "
-                           "has preempted borrowed jobs on them", to_string(present.cls));
+                           "has preempted borrowed jobs on them", cls);
     return "it is borrowed and waits in Slurm's queue for GPUs that nobody needs";
 }
 

@@ -42,7 +42,7 @@ struct Present {
     const ContractClaims& claims;        ///< the contract's, as they are now
     JobClass cls = JobClass::borrowed;
     GpuVector ask;  ///< what it claims, or would claim
-    bool user_wants_hold = false;  ///< a queued job's user asked for a hold of his own
+    std::optional<JobFacts> facts;  ///< none: it never passed the plugin
     std::int64_t now_s = 0;
 };
 /// What it is doing, or what it waits for.

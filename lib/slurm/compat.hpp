@@ -46,6 +46,16 @@ template <typename Record>
     return std::nullopt;
 }
 
+/// TRES strings as slurmctld parses them: "gres:gpu" up to 23.02, "gres/gpu" from 23.11 on (_get_next_gres,
+/// slurm_get_next_tres). Clients' own texts are in that spelling already.
+[[nodiscard]] inline std::string spelled(std::string text) {
+    constexpr char separator = release >= 2311 ? '/' : ':';
+    constexpr std::size_t name = 4;
+    for (auto at = text.find("gres"); at != std::string::npos; at = text.find("gres", at + name))
+        if (at + name < text.size() && (text[at + name] == ':' || text[at + name] == '/')) text[at + name] = separator;
+    return text;
+}
+
 }  // namespace accord::compat
 
 /// job_modify gets `err_msg` from 23.02 on; before, only its return code reaches the user.

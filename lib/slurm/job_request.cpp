@@ -92,6 +92,9 @@ JobRequest job_request(const job_desc_msg_t& desc, bool requeue_default) {
     request.time_limit_min = minutes_of(desc.time_limit);
     request.requeueable = desc.requeue == NO_VAL16 ? requeue_default : desc.requeue != 0;
     request.held = desc.priority == 0;
+    request.dependent = words_of(desc.dependency).has_value();
+    request.begin_s = desc.begin_time;
+    if (desc.het_job_offset != NO_VAL) request.het = HetPart{desc.het_job_offset, {}};
     request.work_dir = text_of(desc.work_dir);
     request.std_out = text_of(desc.std_out);
     request.std_err = text_of(desc.std_err);

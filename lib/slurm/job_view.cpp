@@ -41,11 +41,10 @@ Hold hold_of(const slurm_job_info_t& info) {
     return info.state_reason == WAIT_HELD_USER ? Hold::user : Hold::admin;
 }
 
-bool is_eligible(const slurm_job_info_t& info, Hold hold) {
-    if ((info.job_state & JOB_STATE_BASE) != JOB_PENDING) return true;
-    if (hold != Hold::none || words_of(info.dependency)) return false;
-    return info.state_reason != WAIT_DEPENDENCY && info.state_reason != WAIT_TIME &&
-           info.state_reason != WAIT_DEP_INVALID;
+/// The state's reason says so for a while after the last of its dependencies is gone.
+bool is_dependent(const slurm_job_info_t& info) {
+    if ((info.job_state & JOB_STATE_BASE) != JOB_PENDING) return false;
+    return words_of(info.dependency) || info.state_reason == WAIT_DEPENDENCY || info.state_reason == WAIT_DEP_INVALID;
 }
 
 WorkloadType type_of(const slurm_job_info_t& info) {
@@ -175,6 +174,7 @@ std::vector<std::pair<std::int32_t, std::int32_t>> node_ranges(const std::int32_
 JobView job_view(const slurm_job_info_t& info) {
     JobView view;
     view.job_id = info.job_id;
+    if (is_set(info.het_job_id)) view.het_job_id = info.het_job_id;
     view.array_job_id = info.array_job_id;
     if (info.array_job_id != 0 && is_set(info.array_task_id)) view.array_task_id = info.array_task_id;
     view.array = array_of(info);
@@ -185,7 +185,7 @@ JobView job_view(const slurm_job_info_t& info) {
     view.state = state_of(info.job_state);
     view.ending = ending_of(info.job_state);
     view.hold = hold_of(info);
-    view.eligible = is_eligible(info, view.hold);
+    view.dependent = is_dependent(info);
     view.admin_comment = text_of(info.admin_comment);
     view.submit_s = info.submit_time;
     view.begin_s = info.eligible_time;

@@ -120,10 +120,10 @@ std::string throttle_column(SQLite::Database& db) {
 struct DecisionsDb::State {
     std::string path;
     SQLite::Database db;
-    SQLite::Statement submission{db, fmt::format("SELECT class, user_hold, {}, job_id, unixepoch(time) FROM "
+    SQLite::Statement submission{db, fmt::format("SELECT class, user_hold, {}, job_id, reason, unixepoch(time) FROM "
                                                  "decision_record LEFT JOIN decision_job USING (id) WHERE id = ?",
                                                  throttle_column(db))};
-    SQLite::Statement modifications{db, fmt::format("SELECT class, user_hold, {}, job_id FROM decision_record JOIN "
+    SQLite::Statement modifications{db, fmt::format("SELECT class, user_hold, {}, job_id, reason FROM decision_record JOIN "
                                                     "decision_job USING (id) WHERE job_decision = ? "
                                                     "ORDER BY time, number",
                                                     throttle_column(db))};
@@ -134,9 +134,10 @@ struct DecisionsDb::State {
 
 namespace {
 
-/// Takes over what a decision's row says, in its first columns `class` and `user_hold`.
+/// Takes over what a decision's row says, in its columns `class`, `user_hold` and, as the fifth, `reason`.
 void take_over(JobFacts& facts, SQLite::Statement& row) {
-    if (const auto known = job_class_from(row.getColumn(0).getString())) facts.cls = *known;
+    if (const auto known = job_class_from(row.getColumn(0).getString()))
+        facts.classify(*known, reason_from(row.getColumn(4).getString()).value_or(Reason::none));
     if (!row.isColumnNull(1)) facts.user_wants_hold = row.getColumn(1).getInt() != 0;
 }
 
@@ -151,7 +152,7 @@ std::optional<JobFacts> DecisionsDb::State::at_submission(const DecisionId& deci
     submission.reset();
     bind_all(submission, to_string(decision));
     if (!submission.executeStep()) return {};
-    JobFacts facts{decision, submission.getColumn(4).getInt64()};
+    JobFacts facts{decision, submission.getColumn(5).getInt64()};
     take_over(facts, submission);
     take_over_throttle(facts, submission);
     return facts;

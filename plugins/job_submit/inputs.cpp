@@ -103,6 +103,14 @@ void add_array(Inputs& inputs, const std::optional<ArraySpec>& array) {
     inputs.set("array_limit", array->limit);
 }
 
+void add_het(Inputs& inputs, const std::optional<HetPart>& het) {
+    if (!het) return;
+    inputs.object().value("het_offset", het->offset);
+    GpuVector earlier;
+    for (const auto& [contract, gpus] : het->earlier) add(earlier, maxima(gpus));
+    inputs.gpus("het_earlier", earlier);
+}
+
 void add_claims(Inputs& inputs, const ContractClaims& claims) {
     inputs.gpus("guaranteed", claims.guaranteed);
     inputs.gpus("borrowed", claims.borrowed);
@@ -156,6 +164,9 @@ std::string inputs_of(const JobRequest& request, const ContractClaims& claims) {
     inputs.set("time_limit_min", request.time_limit_min);
     inputs.set("requeue", request.requeueable);
     inputs.set("held", request.held);
+    inputs.set("dependent", request.dependent);
+    if (request.begin_s != 0) inputs.object().value("begin_s", request.begin_s);
+    add_het(inputs, request.het);
     add_paths(inputs, request);
     inputs.set("login_env", request.login_env);
     if (request.spank_env_bytes != 0) inputs.object().value("spank_env_bytes", request.spank_env_bytes);

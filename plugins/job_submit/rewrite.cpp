@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "seal/grant.hpp"
+#include "slurm/compat.hpp"
 #include "slurm_host.hpp"
 
 namespace accord {
@@ -33,6 +34,10 @@ void add_entry(job_desc_msg_t& desc, std::string_view name, std::string_view val
     desc.spank_job_env[desc.spank_job_env_size] = nullptr;
 }
 
+void set_tres(char*& field, const std::optional<std::string>& text) {
+    if (text) set_slurm_text(field, compat::spelled(*text));
+}
+
 }  // namespace
 
 void apply_rewrite(job_desc_msg_t& desc, const Rewrite& rewrite) {
@@ -42,6 +47,12 @@ void apply_rewrite(job_desc_msg_t& desc, const Rewrite& rewrite) {
     if (rewrite.site_factor) desc.site_factor = static_cast<std::uint32_t>(std::int64_t{NICE_OFFSET} + *rewrite.site_factor);
     if (rewrite.time_limit_min) desc.time_limit = static_cast<std::uint32_t>(*rewrite.time_limit_min);
     if (rewrite.admin_comment) set_slurm_text(desc.admin_comment, *rewrite.admin_comment);
+    if (rewrite.gpus) {
+        set_tres(desc.tres_per_job, rewrite.gpus->tres_per_job);
+        set_tres(desc.tres_per_node, rewrite.gpus->tres_per_node);
+        set_tres(desc.tres_per_socket, rewrite.gpus->tres_per_socket);
+        set_tres(desc.tres_per_task, rewrite.gpus->tres_per_task);
+    }
     if (rewrite.array_limit && desc.array_inx != nullptr) {
         const std::string_view given = desc.array_inx;
         set_slurm_text(desc.array_inx, fmt::format("{}%{}", given.substr(0, given.find('%')), *rewrite.array_limit));

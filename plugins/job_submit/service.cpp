@@ -202,6 +202,7 @@ Answer Service::submit(job_desc_msg_t& desc, std::uint32_t caller_uid) {
     const std::int64_t time_s = now_s();
     JobRequest request = job_request(desc, host_.requeue_default());
     if (!is_set(desc.user_id)) request.uid = caller_uid;
+    if (request.het) het_parts_.recall(*request.het, request.uid);
     auto ruling = arbiter_.submit(request, time_s);
     for (int seals = 0; ruling && ruling->wanted; ++seals) {
         const auto sealed = seals < most_seals ? mint_.seal(*ruling->wanted)
@@ -213,6 +214,7 @@ Answer Service::submit(job_desc_msg_t& desc, std::uint32_t caller_uid) {
         return {};
     }
     const Decision& decision = ruling->decision;
+    if (request.het && decision.allows()) het_parts_.note(*request.het, request.uid, decision);
     Answer answer = answer_of(decision);
     if (decision.allows() && decision.mode != Mode::observe) {
         apply_rewrite(desc, decision.rewrite);

@@ -15,6 +15,7 @@
 #include "complaints.hpp"
 #include "decision_log.hpp"
 #include "grant_mint.hpp"
+#include "het_parts.hpp"
 #include "policy_source.hpp"
 #include "slurm/job_record.hpp"
 #include "slurm_host.hpp"
@@ -59,6 +60,7 @@ private:
     PolicySource source_;
     GrantMint mint_;
     Arbiter arbiter_;
+    HetParts het_parts_;
     DecisionLog decision_log_;
 
     // of the thread, and before it of the constructor

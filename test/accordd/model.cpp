@@ -138,7 +138,6 @@ std::uint32_t Model::admit(const JobRequest& request, const Decision& decision, 
     job.type = request.type;
     job.admin_comment = comment_of(id);
     job.hold = decision.rewrite.hold ? Hold::user : Hold::none;
-    job.eligible = job.hold == Hold::none;
     job.site_factor = decision.rewrite.site_factor;
     job.submit_s = wall_s_;
     jobs_[job.job_id] = job;
@@ -165,7 +164,6 @@ bool Model::user_change(std::uint32_t job_id, PriorityChange priority) {
     auto& job = jobs_.at(job_id);
     // Slurm keeps an administrator's hold whatever the user asks for.
     if (job.hold != Hold::admin) job.hold = priority == PriorityChange::hold ? Hold::user : Hold::none;
-    job.eligible = job.hold == Hold::none;
     return true;
 }
 
@@ -222,7 +220,6 @@ Result<void> Model::update(const JobUpdate& update) {
     job.hold = update.hold == HoldChange::release ? Hold::none
                : update.hold == HoldChange::user  ? Hold::user
                                                   : Hold::admin;
-    job.eligible = job.hold == Hold::none;
     return {};
 }
 

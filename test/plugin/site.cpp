@@ -30,7 +30,7 @@ const Actor root_user{0, 0, "root"};
 
 Config ungoverned() {
     Config config;
-    config.pools.push_back({"gpu", "gpu-lend", "auto", {{"a100", 16}}});
+    config.pools.push_back({"gpu", "gpu-lend", "auto", {{"a100", 16}, {"v100", 8}}});
     config.governance.acknowledgements.clear();
     config.governance.four_eyes = false;
     return config;
@@ -61,7 +61,7 @@ Site::Site() {
     static_cast<void>(take_log());
 }
 
-void Site::write_config(const std::string& more, const std::string& store) const {
+void Site::write_config(const std::string& more, const std::string& store, const std::string& gpus) const {
     write_text(config_path(), fmt::format(R"({}
 cluster = "demo"
 [store]
@@ -74,14 +74,14 @@ scope_roots = ["/proj", "/tmp"]
 [[pool]]
 partition = "gpu"
 lend_partition = "gpu-lend"
-gpus = {{ a100 = 16 }}
+gpus = {}
 cpus_per_gpu = 4
 mem_per_gpu = "4G"
 [governance]
 acknowledgements = []
 four_eyes = false
 )",
-                                          more, dir_.path(), store, munge_socket()));
+                                          more, dir_.path(), store, munge_socket(), gpus));
 }
 
 void Site::apply(const std::string& account, std::uint32_t user, Gpus guaranteed,

@@ -24,8 +24,9 @@ public:
     [[nodiscard]] std::string journal_dir() const { return dir_ / "journal"; }
     [[nodiscard]] std::string file(const std::string& name) const { return dir_ / name; }
 
-    /// Writes accord.toml; `more` goes to its top, `store` into [store].
-    void write_config(const std::string& more = {}, const std::string& store = {}) const;
+    /// Writes accord.toml; `more` goes to its top, `store` into [store]; `gpus` are the pool's.
+    void write_config(const std::string& more = {}, const std::string& store = {},
+                      const std::string& gpus = "{ a100 = 16 }") const;
     /// A contract with `user` as its only member comes into force, or changes.
     void apply(const std::string& account, std::uint32_t user, accord::Gpus guaranteed,
                const std::function<void(accord::Contract&)>& edit = {}) const;

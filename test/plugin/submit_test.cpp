@@ -3,10 +3,12 @@
 #include <slurm/slurm_errno.h>
 
 #include <algorithm>
+#include <thread>
 
 #include "catch.hpp"
 #include "root.hpp"
 #include "site.hpp"
+#include "slurm/compat.hpp"
 #include "slurmctld.hpp"
 #include "store/hash.hpp"
 
@@ -347,4 +349,44 @@ TEST_CASE("a request's texts fill no disk by its record") {
     CHECK(record.decision.account == huge.substr(0, 200) + "...");
     CHECK(record.inputs.size() < 16'000);
     CHECK(record.inputs.find("\"cut\":true") != std::string::npos);
+}
+
+TEST_CASE("the components of a heterogeneous job count together, those of another job do not") {
+    if (!is_root()) return;
+    const Site site;
+    site.apply("vision-lab", vision1, 8, [](Contract& contract) {
+        contract.workloads.allowed.insert(WorkloadType::het);
+        contract.workloads.max_gpus_per_job = 4;
+    });
+    const OpenPlugin plugin(site.config_path());
+    const auto submit = [&](std::uint32_t offset, const char* gpus) {
+        Request request(vision1);
+        request.set(tres_per_job, gpus).set(account, "vision-lab").set(partition, "gpu");
+        request->het_job_offset = offset;
+        return plugin.submit(request.desc(), vision1);
+    };
+    CHECK(submit(0, "gres:gpu:3").message.starts_with("accord: queued: 3 a100 for vision-lab/gpu; starts together with"));
+    CHECK(submit(1, "gres:gpu:1").code == SLURM_SUCCESS);
+    CHECK(submit(2, "gres:gpu:1").message.ends_with("[gpus_per_job]"));
+    CHECK(submit(0, "gres:gpu:4").code == SLURM_SUCCESS);
+    CHECK(submit(0, "gres:gpu:4").code == SLURM_SUCCESS);
+    CHECK(submit(1, "gres:gpu:1").message.ends_with("[gpus_per_job]"));
+    // a component that does not go on from what this thread asked for before
+    CHECK(submit(7, "gres:gpu:4").code == SLURM_SUCCESS);
+    std::thread([&] { CHECK(submit(1, "gres:gpu:4").code == SLURM_SUCCESS); }).join();
+}
+
+TEST_CASE("a request without a type is rewritten to the contract's, as this release spells it", "[A12]") {
+    if (!is_root()) return;
+    const Site site;
+    site.write_config({}, {}, "{ a100 = 8, v100 = 8 }");
+    site.apply("vision-lab", vision1, 8, [](Contract& contract) {
+        contract.capacity["v100"] = {8, {}, {}};
+        contract.fallback = {"v100", "a100"};
+    });
+    const OpenPlugin plugin(site.config_path());
+    Request request(vision1);
+    request.set(&job_desc_msg_t::tres_per_node, "gres:gpu:2").set(account, "vision-lab").set(partition, "gpu");
+    CHECK(plugin.submit(request.desc(), vision1).message.starts_with("accord: guaranteed: 2 v100"));
+    CHECK(request.text(&job_desc_msg_t::tres_per_node) == compat::spelled("gres/gpu:v100:2"));
 }

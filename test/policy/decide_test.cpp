@@ -63,8 +63,8 @@ TEST_CASE("the same command is guaranteed, then borrowed, then queued", "[B07]")
     CHECK(second.rewrite.site_factor == 99'500);
     CHECK(second.partition == "gpu");
     CHECK(second.message ==
-          "accord: borrowed: 4 a100 for vision-lab/gpu (0 of its 8 guaranteed a100 are free); may be preempted and "
-          "requeued");
+          "accord: borrowed: 4 a100 for vision-lab/gpu (0 of its 8 guaranteed a100 are free; in use: vision1 8); may be "
+          "preempted and requeued");
 
     const auto third = world.submit(batch("gres:gpu:4"));
     CHECK(third.verdict == Verdict::queued);
@@ -75,8 +75,8 @@ TEST_CASE("the same command is guaranteed, then borrowed, then queued", "[B07]")
     CHECK(third.rewrite.hold);
     CHECK_FALSE(third.rewrite.site_factor);
     CHECK(third.message ==
-          "accord: queued: 4 a100 for vision-lab/gpu (0 of its 8 guaranteed a100 are free); waits for these or for room "
-          "within the borrow limit (4 of 4 in use)");
+          "accord: queued: 4 a100 for vision-lab/gpu (0 of its 8 guaranteed a100 are free; in use: vision1 12); waits for "
+          "these or for room within the borrow limit (4 of 4 in use)");
     CHECK(world.ledger.is_queued(3));
 }
 
@@ -241,11 +241,11 @@ TEST_CASE("each rung of the ladder says what is wrong, the limit, what to change
               "accord: contract vision-lab/gpu allows array, interactive jobs, and this one is batch: submit it as one "
               "of these, or ask gpu-ops [workload_type]"},
              {Reason::workload_type, [](World&, Contract&, JobRequest& request) { request.type = WorkloadType::het; },
-              "accord: heterogeneous jobs are not taken in partition gpu: submit a batch job, or ask gpu-ops "
-              "[workload_type]"},
+              "accord: contract vision-lab/gpu allows batch, array, interactive jobs, and this one is het: submit it as "
+              "one of these, or ask gpu-ops [workload_type]"},
              {Reason::workload_type, [](World&, Contract&, JobRequest& request) { request.type = WorkloadType::cron; },
-              "accord: scrontab jobs are not taken in partition gpu: submit a batch job, or ask gpu-ops "
-              "[workload_type]"},
+              "accord: contract vision-lab/gpu allows batch, array, interactive jobs, and this one is cron: submit it as "
+              "one of these, or ask gpu-ops [workload_type]"},
              {Reason::workload_type,
               [](World&, Contract&, JobRequest& request) {
                   request.type = WorkloadType::array;
@@ -497,8 +497,8 @@ TEST_CASE("a job that cannot survive reclaim waits for guaranteed GPUs") {
     CHECK(decision.reason == Reason::not_requeueable);
     CHECK(decision.rewrite.hold);
     CHECK(decision.message ==
-          "accord: queued: 2 a100 for vision-lab/gpu (0 of its 8 guaranteed a100 are free); waits for guaranteed GPUs, "
-          "since it could not be requeued if it were preempted");
+          "accord: queued: 2 a100 for vision-lab/gpu (0 of its 8 guaranteed a100 are free; in use: vision1 8); waits for "
+          "guaranteed GPUs, since it could not be requeued if it were preempted");
 
     request.type = WorkloadType::interactive;
     decision = *world.ask(request);
@@ -512,8 +512,7 @@ TEST_CASE("a user's own hold of a job that is queued is kept on record") {
     auto request = batch("gres:gpu:8");
     request.held = true;
     CHECK(world.ask(request)->user_hold == true);
-    request = batch("gres:gpu:1");
-    request.held = true;
+    request.held = false;
     CHECK_FALSE(world.ask(request)->user_hold);
 }
 

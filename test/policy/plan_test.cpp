@@ -3,50 +3,12 @@
 #include "policy/plan.hpp"
 
 #include "catch.hpp"
-#include "policy/world.hpp"
+#include "policy/listing.hpp"
 
 using namespace accord;
 using namespace accord::test;
 
 namespace {
-
-const std::string vision = "vision-lab/gpu";
-
-/// A cluster and its job list, with what the record says of each job.
-struct Listing {
-    World world;
-    std::vector<JobView> jobs;
-    std::map<std::uint32_t, JobFacts> facts;
-
-    explicit Listing(Gpus guaranteed = 8, std::optional<Gpus> borrow_limit = {}) {
-        world.contracts = {in_force(contract_for("vision-lab", guaranteed, borrow_limit), {vision1})};
-    }
-
-    JobView& add(const JobView& job) { return jobs.emplace_back(job); }
-
-    JobView& queued(std::uint32_t job_id, Gpus gpus, std::int64_t decided_s, Hold hold = Hold::admin) {
-        facts[job_id] = {{0, job_id}, decided_s, JobClass::queued, false};
-        auto& job = add(listed(job_id, "gpu-lend", gpus));
-        job.hold = hold;
-        return job;
-    }
-
-    [[nodiscard]] std::vector<GovernedJob> governed() const {
-        return governed_jobs(world.policy(), world.shape, jobs, [&](const JobView& job) -> std::optional<JobFacts> {
-            const auto found = facts.find(job.job_id);
-            return found == facts.end() ? std::nullopt : std::optional(found->second);
-        });
-    }
-
-    [[nodiscard]] ContractClaims claims(const std::string& contract = vision) const {
-        return claims_of(governed())[contract];
-    }
-
-    [[nodiscard]] std::vector<Action> planned() const {
-        const auto counted = governed();
-        return plan(world.policy(), world.shape, counted, claims_of(counted), noon);
-    }
-};
 
 Gpus a100(const GpuVector& gpus) { return amount_of(gpus, "a100"); }
 
@@ -63,14 +25,6 @@ JobView rest_of(std::uint32_t array_job_id, const char* indices, const std::stri
     job.array_job_id = array_job_id;
     job.array = parse_array(indices);
     return job;
-}
-
-std::string told(const std::vector<Action>& actions) {
-    std::string text;
-    for (const auto& action : actions)
-        text += std::string(text.empty() ? "" : ", ") + to_string(action.kind) + " " + std::to_string(action.job_id) +
-                " to " + to_string(action.to);
-    return text;
 }
 
 }  // namespace
@@ -271,7 +225,7 @@ TEST_CASE("a job that could not be requeued is released as guaranteed only") {
 TEST_CASE("what has no room, no GPU, no eligibility or no contract in force stays as it is") {
     Listing listing;
     listing.add(listed(1, "gpu-lend", 0));
-    listing.add(listed(2, "gpu-lend", 4)).eligible = false;
+    listing.add(listed(2, "gpu-lend", 4)).dependent = true;
     listing.add(listed(3, "gpu-lend", 9));
     listing.add(listed(4, "gpu-lend", 4, JobState::running));
     listing.add(listed(5, "gpu-lend", 4));

@@ -11,8 +11,8 @@ void Model::record(const Decision& decision) {
     apply_to_ledger(ledger_, journal_.size(), decision);
     const auto own = decision.kind == DecisionKind::submission ? journal_.size() : decision.job_decision->number;
     if (decision.cls) {
-        facts_.try_emplace(own, JobFacts{{0, own}, decision.time_s, *decision.cls, false});
-        facts_[own].cls = *decision.cls;
+        facts_.try_emplace(own, JobFacts{{0, own}, decision.time_s});
+        facts_[own].classify(*decision.cls, decision.reason);
     }
     if (decision.user_hold) facts_[own].user_wants_hold = *decision.user_hold;
     if (decision.throttle) facts_[own].throttle = decision.throttle;
@@ -32,7 +32,6 @@ void Model::make_job(const JobRequest& request, const Decision& decision) {
     made.account = decision.rewrite.account;
     made.partition = decision.rewrite.partition;
     made.hold = decision.rewrite.hold || request.held ? Hold::user : Hold::none;
-    made.eligible = made.hold == Hold::none;
     made.admin_comment = comment_of(DecisionId{0, journal_.size()});
     made.type = request.type;
     made.requeueable = request.requeueable;
@@ -51,7 +50,6 @@ std::optional<Decision> Model::owner_changes(std::size_t index, PriorityChange p
     if ((decision && !decision->allows()) || changed.state != JobState::pending) return decision;
     if (priority == PriorityChange::hold && changed.hold == Hold::none) changed.hold = Hold::user;
     if (priority == PriorityChange::release && changed.hold == Hold::user) changed.hold = Hold::none;
-    changed.eligible = changed.hold == Hold::none;
     return decision;
 }
 
@@ -89,7 +87,7 @@ void Model::requeue(std::size_t index) {
 void Model::end(std::size_t index) { jobs_.at(index).state = JobState::ended; }
 
 std::vector<GovernedJob> Model::governed() const {
-    return governed_jobs(policy_, world_.shape, jobs_, [&](const JobView& view) -> std::optional<JobFacts> {
+    return governed_jobs(policy_, world_.shape, jobs_, noon, [&](const JobView& view) -> std::optional<JobFacts> {
         const auto own = decision_in_comment(view.admin_comment);
         const auto known = own ? facts_.find(own->number) : facts_.end();
         return known == facts_.end() ? std::nullopt : std::optional(known->second);
@@ -134,7 +132,6 @@ void Model::carry_out(const Action& action) {
     auto& updated = job(action.job_id);
     updated.partition = action.partition;
     updated.hold = action.kind == ActionKind::hold ? Hold::admin : action.user_hold ? Hold::user : Hold::none;
-    updated.eligible = updated.hold == Hold::none;
 }
 
 JobView& Model::job(std::uint32_t job_id) {

@@ -28,7 +28,7 @@ struct Waiting {
     JobView job;
     Contract contract;
     ContractClaims claims;
-    bool user_wants_hold = false;
+    std::optional<JobFacts> facts = JobFacts{};
 
     Waiting() {
         job.account = contract.account = "vision";
@@ -39,7 +39,7 @@ struct Waiting {
         job.hold = Hold::admin;
     }
     [[nodiscard]] std::string state(JobClass cls) const {
-        return present_state({config, job, &contract, claims, cls, {{"a100", 4}}, user_wants_hold, new_year_s});
+        return present_state({config, job, &contract, claims, cls, {{"a100", 4}}, facts, new_year_s});
     }
 };
 
@@ -113,9 +113,9 @@ TEST_CASE("a queued job is told what it waits for") {
           "may borrow are in use; it is released as soon as there is headroom or room within the borrow limit");
     waiting.job.hold = Hold::user;  // the plugin's, until accordd puts its own in its place
     CHECK(waiting.state(JobClass::queued).ends_with("within the borrow limit"));
-    waiting.user_wants_hold = true;
+    waiting.facts->user_wants_hold = true;
     CHECK(waiting.state(JobClass::queued).ends_with("within the borrow limit; its own user wants it held even then"));
-    waiting.user_wants_hold = false;
+    waiting.facts->user_wants_hold = false;
     waiting.job.requeueable = false;
     waiting.contract.capacity["a100"].borrow_limit.reset();
     CHECK(waiting.state(JobClass::queued) ==
@@ -130,7 +130,7 @@ TEST_CASE("other waits are told by their cause") {
     CHECK(waiting.state(JobClass::guaranteed) == "it is guaranteed and held by its user");
     waiting.job.hold = Hold::none;
     CHECK(waiting.state(JobClass::borrowed) == "it is borrowed and waits in Slurm's queue for GPUs that nobody needs");
-    waiting.job.eligible = false;
+    waiting.job.dependent = true;
     CHECK(waiting.state(JobClass::borrowed) == "it is borrowed and waits for a dependency");
     waiting.job.begin_s = new_year_s + 60;
     CHECK(waiting.state(JobClass::borrowed) == "it is borrowed and may begin at 2026-01-01T00:01:00Z");

@@ -254,3 +254,18 @@ TEST_CASE("hold, files and environment are read") {
     desc.env_size = 1;
     CHECK_FALSE(read(desc).login_env);
 }
+
+TEST_CASE("what keeps a job from starting yet is read, and what it belongs to") {
+    SlurmStrings text;
+    job_desc_msg_t desc = untouched();
+    CHECK_FALSE(read(desc).dependent);
+    CHECK(read(desc).begin_s == 0);
+    CHECK_FALSE(read(desc).het);
+    desc.dependency = text("afterok:3");
+    desc.begin_time = 1'780'000'060;
+    desc.het_job_offset = 2;
+    CHECK(read(desc).dependent);
+    CHECK(read(desc).begin_s == 1'780'000'060);
+    CHECK(read(desc).het->offset == 2);
+    CHECK(read(desc).het->earlier.empty());
+}

@@ -58,7 +58,10 @@ TEST_CASE("a pending job is read") {
     CHECK(view.state == JobState::pending);
     CHECK(view.ending == Ending::none);
     CHECK(view.hold == Hold::none);
-    CHECK(view.eligible);
+    CHECK_FALSE(view.dependent);
+    CHECK(view.eligible_at(101));
+    CHECK_FALSE(view.eligible_at(100));
+    CHECK(view.het_job_id == 0);
     CHECK(view.admin_comment == "accord:v1 decision=0-17");
     CHECK(view.submit_s == 100);
     CHECK(view.begin_s == 101);
@@ -114,27 +117,35 @@ TEST_CASE("holds are the user's, an administrator's, or for unknown reasons an a
     info.priority = 0;
     info.state_reason = WAIT_HELD_USER;
     CHECK(job_view(info).hold == Hold::user);
-    CHECK_FALSE(job_view(info).eligible);
     info.state_reason = WAIT_HELD;
     CHECK(job_view(info).hold == Hold::admin);
     info.state_reason = WAIT_DEPENDENCY;
     CHECK(job_view(info).hold == Hold::admin);
     info.job_state = JOB_RUNNING;
     CHECK(job_view(info).hold == Hold::none);
-    CHECK(job_view(info).eligible);
 }
 
-TEST_CASE("a job with a dependency or a date is not eligible") {
+TEST_CASE("a job with a dependency is not eligible while it pends") {
     SlurmStrings text;
     slurm_job_info_t info = pending();
     info.dependency = text("afterok:3(unfulfilled)");
-    CHECK_FALSE(job_view(info).eligible);
+    CHECK(job_view(info).dependent);
     info.dependency = text("");
-    CHECK(job_view(info).eligible);
-    info.state_reason = WAIT_TIME;
-    CHECK_FALSE(job_view(info).eligible);
-    info.state_reason = WAIT_PRIORITY;
-    CHECK(job_view(info).eligible);
+    CHECK_FALSE(job_view(info).dependent);
+    info.state_reason = WAIT_DEPENDENCY;
+    CHECK(job_view(info).dependent);
+    CHECK_FALSE(job_view(info).eligible_at(INFINITE));
+    info.job_state = JOB_RUNNING;
+    CHECK_FALSE(job_view(info).dependent);
+}
+
+TEST_CASE("a component tells of which heterogeneous job it is") {
+    slurm_job_info_t info = pending();
+    info.het_job_id = 16;
+    CHECK(job_view(info).het_job_id == 16);
+    CHECK(job_view(info).type == WorkloadType::het);
+    info.het_job_id = NO_VAL;
+    CHECK(job_view(info).het_job_id == 0);
 }
 
 TEST_CASE("an array's pending rest is counted by its bits, since its text is cut off") {

@@ -87,7 +87,8 @@ Result<StoryInput> story_input(const Record& record, const JobName& name, const 
 /// The job as the ledger would count it, and what it waits for.
 std::string state_now(const SiteNow& site, const Policy& policy, const JobView& job) {
     const std::vector<JobView> jobs{job};
-    const auto governed = governed_jobs(policy, site.now.ledger.shape(), jobs, [&](const JobView& view) {
+    const std::int64_t now_s = std::time(nullptr);
+    const auto governed = governed_jobs(policy, site.now.ledger.shape(), jobs, now_s, [&](const JobView& view) {
         const auto decision = decision_in_comment(view.admin_comment);
         const auto facts = decision ? site.record.facts(*decision, view.job_id) : std::nullopt;
         return facts ? *facts : std::nullopt;
@@ -95,11 +96,11 @@ std::string state_now(const SiteNow& site, const Policy& policy, const JobView& 
     const auto key = governed.empty() ? std::string() : governed.front().contract;
     const auto* contract = policy.contract(key);
     const auto& claims = site.now.ledger.of(key);
-    Present present{site.config, job, contract ? contract->contract.get() : nullptr, claims, JobClass::borrowed, {}, false,
-                    std::time(nullptr)};
+    Present present{site.config, job, contract ? contract->contract.get() : nullptr, claims, JobClass::borrowed, {}, {},
+                    now_s};
     if (!governed.empty()) {
         present.cls = governed.front().cls;
-        present.user_wants_hold = governed.front().facts && governed.front().facts->user_wants_hold;
+        present.facts = governed.front().facts;
         present.ask = present.cls == JobClass::queued ? governed.front().would_claim : governed.front().claim;
     }
     const auto task = job.array_task_id ? fmt::format("task {}: ", *job.array_task_id)

@@ -179,7 +179,7 @@ Result<std::optional<JobFacts>> Daemon::facts_of(const JobView& job) {
 
 bool Daemon::govern() {
     std::optional<Error> failure;
-    listing_->governed = governed_jobs(policy_.policy(), shape_, listing_->jobs, [&](const JobView& job) {
+    listing_->governed = governed_jobs(policy_.policy(), shape_, listing_->jobs, clocks_.wall_s(), [&](const JobView& job) {
         auto facts = facts_of(job);
         if (!facts && !failure) failure = facts.error();
         return facts ? *facts : std::nullopt;
@@ -279,9 +279,15 @@ std::vector<Action> Daemon::planned(const std::set<std::uint32_t>& tried, std::i
     const bool all = tried.empty() && !books_->actor.any_resting() && listing_->throttled.empty();
     std::vector<GovernedJob> some;
     if (!all) {
+        // The components of a heterogeneous job are planned together or not at all.
+        std::set<std::uint32_t> het_at_rest;
+        for (const auto& one : listing_->governed)
+            if (one.job->het_job_id != 0 && (tried.contains(one.job->job_id) || books_->actor.resting(one, now_s)))
+                het_at_rest.insert(one.job->het_job_id);
         std::copy_if(listing_->governed.begin(), listing_->governed.end(), std::back_inserter(some), [&](const auto& one) {
             const bool throttle_is_off = one.throttle_is_off();
             if (throttle_is_off && listing_->throttled.contains(one.facts->decision)) return false;
+            if (het_at_rest.contains(one.job->het_job_id)) return false;
             const auto job_id = throttle_is_off ? one.job->array_job_id : one.job->job_id;
             return !tried.contains(job_id) && !books_->actor.resting(one, now_s);
         });
