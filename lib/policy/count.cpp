@@ -29,6 +29,7 @@ public:
     GpuCount count() {
         read_fields();
         infer_tasks();
+        infer_tasks_per_node();
         nodes_ = node_range(ask_, shape_, total(per_job_.gpus));
         if (ask_.whole_node || (shape_ != nullptr && shape_->exclusive))
             count_whole_nodes();
@@ -76,12 +77,25 @@ private:
             if (gpus != 0) ask_.num_tasks = saturating_mul(gpus, *per_gpu);
             return;
         }
+        for (const auto& [type, for_each_task] : per_task_.gpus)
+            if (const auto in_all = amount_of(per_job_.gpus, type); in_all >= for_each_task) {
+                ask_.num_tasks = in_all / for_each_task;
+                return;
+            }
         const auto nodes = set(ask_.min_nodes);
         if (per_task_.gpus.empty() || !nodes || nodes != set(ask_.max_nodes)) return;
         if (const auto per_node = set(ask_.ntasks_per_node))
             ask_.num_tasks = saturating_mul(*nodes, *per_node);
         else if (!ask_.cpus_per_task)
             ask_.num_tasks = nodes;
+    }
+
+    /// _test_gres_cnt (22.05, 24.11): GPUs of a node and of a task say how many tasks are on a node.
+    void infer_tasks_per_node() {
+        if (set(ask_.ntasks_per_node)) return;
+        for (const auto& [type, for_each_task] : per_task_.gpus)
+            if (const auto on_each_node = amount_of(per_node_.gpus, type); on_each_node >= for_each_task)
+                ask_.ntasks_per_node = on_each_node / for_each_task;
     }
 
     void widen(const std::string& type, Gpus min, Gpus max) {
@@ -105,21 +119,19 @@ private:
 
     /// Which field holds where several name the type, after gres_job_state_validate. Empty, or why there is no count.
     std::string count_type(const std::string& type) {
+        const auto in_all = amount_of(per_job_.gpus, type), for_each_task = amount_of(per_task_.gpus, type),
+                   on_each_node = amount_of(per_node_.gpus, type), on_each_socket = amount_of(per_socket_.gpus, type);
         const auto tasks = set(ask_.num_tasks);
-        const auto in_all = amount_of(per_job_.gpus, type), for_each_task = amount_of(per_task_.gpus, type);
         if (in_all != 0) count_per_job(type, in_all);
-        if (for_each_task != 0 && tasks) count_per_task(type, for_each_task, *tasks);
-        if (for_each_task != 0 && !tasks && in_all == 0) return "GPUs per task without a number of tasks";
-        if (in_all != 0 || for_each_task != 0) return {};
-        if (const auto on_each_node = amount_of(per_node_.gpus, type); on_each_node != 0) {
-            count_per_node(type, on_each_node);
-            return {};
+        if (for_each_task != 0) {
+            if (tasks) count_per_task(type, for_each_task, *tasks);
+            if (!tasks && in_all == 0) return "GPUs per task without a number of tasks";
+        } else if (on_each_node != 0) {
+            if (in_all == 0) count_per_node(type, on_each_node);
+        } else if (on_each_socket != 0) {
+            if (!set(ask_.sockets_per_node)) return "GPUs per socket without a number of sockets per node";
+            count_per_socket(type, on_each_socket);
         }
-        const auto sockets = set(ask_.sockets_per_node);
-        if (!sockets) return "GPUs per socket without a number of sockets per node";
-        const auto on_each_socket = amount_of(per_socket_.gpus, type);
-        say("{} on each of {} sockets of a node", describe({{type, on_each_socket}}), *sockets);
-        count_per_node(type, saturating_mul(on_each_socket, *sockets));
         return {};
     }
 
@@ -138,10 +150,40 @@ private:
         say("{} on each of {} makes {}", describe({{type, gpus}}), nodes_text(nodes), range_text(fewest, most));
     }
 
+    /// Where tasks per node are named, or follow from the GPUs of a node, every node is filled with as many (22.05).
     void count_per_task(const std::string& type, Gpus gpus, std::int64_t tasks) {
         const auto in_all = saturating_mul(gpus, tasks);
-        widen(type, in_all, in_all);
-        say("{} for each of {} tasks makes {}", describe({{type, gpus}}), tasks, in_all);
+        const auto filled = std::max(saturating_mul(gpus, set(ask_.ntasks_per_node).value_or(0)), amount_of(per_node_.gpus, type));
+        const auto most = std::max(in_all, saturating_mul(filled, nodes_.fewest));
+        widen(type, in_all, most);
+        say("{} for each of {} tasks{} makes {}", describe({{type, gpus}}), tasks,
+            most > in_all ? fmt::format(" that fill {}", nodes_text(nodes_.fewest)) : "",
+            range_text(in_all, most));
+        count_tasks_of_cpus(type, gpus, tasks);
+    }
+
+    /// 22.05 takes every CPU that --cpus-per-gpu brings for a task, where the type of GPU is named.
+    void count_tasks_of_cpus(const std::string& type, Gpus gpus, std::int64_t tasks) {
+        const auto per_gpu = type.empty() ? 0 : cpus_of_each_gpu(ask_);
+        if (per_gpu <= 1) return;
+        const auto cpus = saturating_mul(saturating_mul(gpus, tasks), per_gpu);
+        const auto most = std::min(saturating_mul(gpus, cpus), every_gpu(type));
+        if (most <= result_.gpus[type].max) return;
+        widen(type, 0, most);
+        say("with --cpus-per-gpu Slurm may give each of {} CPUs as much, which makes {}", cpus, most);
+    }
+
+    /// Slurm gives the GPUs of those sockets on which the job has CPUs, of all of a node if need be, and of one at least;
+    /// as far as the node has them, and whatever --gpus says (22.05).
+    void count_per_socket(const std::string& type, Gpus gpus) {
+        const auto sockets = std::max(saturating_mul(*set(ask_.sockets_per_node), nodes_.most), cpus_in_all(ask_, nodes_.most));
+        const auto most = std::min(saturating_mul(gpus, sockets), every_gpu(type));
+        const auto fewest = std::min(saturating_mul(gpus, nodes_.fewest), most);
+        auto& interval = result_.gpus[type];
+        interval.min = interval.min == 0 ? fewest : std::min(interval.min, fewest);
+        interval.max = std::max(interval.max, most);
+        say("{} on each socket that the job has CPUs on, which are {} or more, makes {}", describe({{type, gpus}}),
+            nodes_.fewest, range_text(fewest, most));
     }
 
     /// --ntasks-per-gpu asks for GPUs by itself where nothing else does.
@@ -149,7 +191,7 @@ private:
         const auto per_gpu = set(ask_.ntasks_per_tres), tasks = set(ask_.num_tasks);
         if (!types_.empty() || !per_gpu || !tasks) return;
         const auto gpus = ceil_div(*tasks, *per_gpu);
-        widen("", gpus, gpus);
+        widen("", *tasks / *per_gpu, gpus);
         say("{} tasks, {} for each GPU, make {}", *tasks, *per_gpu, describe({{"", gpus}}));
     }
 

@@ -82,11 +82,14 @@ Burden burden_of(const GpuAsk& ask, const GpuInterval& gpus, std::int64_t nodes,
                  const PoolConfig& pool) {
     Burden burden;
     nodes = std::max<std::int64_t>(nodes, 1);
+    // GPUs of the job as a whole may lie on one node, and its CPUs on the others
+    const Gpus apart = ask.tres_per_job && !ask.tres_per_node ? std::max<Gpus>(gpus.max - nodes, 0) : 0;
     const auto weigh = [&](const Demand& demand, const std::optional<std::int64_t>& share, const char* what) {
         if (!share || *share <= 0) return;
         const auto taken = gpus_taken(demand, *share, gpus, nodes);
-        if (taken > gpus.max && taken > burden.gpus)
-            burden = {taken, fmt::format("more than {} {} for each GPU", *share, what)};
+        if (taken <= gpus.max) return;
+        if (const auto all = saturating_add(taken, nodes > 1 ? apart : 0); all > burden.gpus)
+            burden = {all, fmt::format("more than {} {} for each GPU", *share, what)};
     };
     const auto cpus = cpus_of(ask);
     const auto memory = memory_of(ask, cpus);
@@ -97,6 +100,14 @@ Burden burden_of(const GpuAsk& ask, const GpuInterval& gpus, std::int64_t nodes,
         weigh(memory, pool.mem_per_gpu_mb ? pool.mem_per_gpu_mb : smallest_share(shape, &NodeShape::memory_mb),
               "MiB of memory");
     return burden;
+}
+
+std::int64_t cpus_of_each_gpu(const GpuAsk& ask) { return most_per_gpu(ask.cpus_per_tres); }
+
+std::int64_t cpus_in_all(const GpuAsk& ask, std::int64_t nodes) {
+    const auto demand = cpus_of(ask);
+    if (demand.per_gpu > 0) return gpus_max;
+    return std::max(demand.in_all, saturating_mul(std::max<std::int64_t>(demand.per_node, 1), nodes));
 }
 
 std::int64_t cpus_for_each_gpu(const GpuAsk& ask, Gpus gpus) {

@@ -24,6 +24,12 @@ struct Burden {
 [[nodiscard]] Burden burden_of(const GpuAsk& ask, const GpuInterval& gpus, std::int64_t nodes,
                                const PartitionShape* shape, const PoolConfig& pool);
 
+/// --cpus-per-gpu; 0 without it.
+[[nodiscard]] std::int64_t cpus_of_each_gpu(const GpuAsk& ask);
+
+/// The most CPUs that the request asks for, on `nodes` nodes at least; gpus_max where its GPUs bring theirs.
+[[nodiscard]] std::int64_t cpus_in_all(const GpuAsk& ask, std::int64_t nodes);
+
 /// CPUs that the request asks for with each of `gpus` GPUs, rounded up.
 [[nodiscard]] std::int64_t cpus_for_each_gpu(const GpuAsk& ask, Gpus gpus);
 

@@ -169,18 +169,68 @@ TEST_CASE("whole nodes for a number of GPUs are as many as that takes") {
     CHECK(count(ask).gpus == GpuIntervals{{"a100", {12, 16}}});
 }
 
-TEST_CASE("GPUs per socket are counted on each socket of each node", "[A18]") {
+TEST_CASE("GPUs per socket are counted on one socket of each node at least, and at most on all that have CPUs", "[A18]") {
     auto ask = on_nodes({}, 2, 2);
     ask.tres_per_socket = "gres:gpu:1";
     ask.sockets_per_node = 2;
-    CHECK(count(ask).gpus == untyped(4, 4));
+    CHECK(count(ask).gpus == untyped(2, 4));
     CHECK(count(ask).exact);
-    CHECK(count(ask).steps == std::vector<std::string>{"1 GPU on each of 2 sockets of a node",
-                                                        "2 GPU on each of 2 nodes makes 4"});
+    CHECK(count(ask).steps ==
+          std::vector<std::string>{"1 GPU on each socket that the job has CPUs on, which are 2 or more, makes 2 to 4"});
+    ask.min_cpus = 6;
+    CHECK(count(ask).gpus == untyped(2, 6));
+    ask.min_cpus = 99;
+    CHECK(count(ask).gpus == untyped(2, 16));
+    ask.min_cpus = 2;
+    ask.tres_per_socket = "gres:gpu:5";
+    CHECK(count(ask).gpus == untyped(10, 16));
+    ask.tres_per_socket = "gres:gpu:1";
+    ask.max_nodes = 3;
+    CHECK(count(ask).gpus == untyped(2, 6));
+}
+
+TEST_CASE("GPUs per node hold before those per socket, and GPUs of the job do not bound these") {
+    auto ask = on_nodes({}, 2, 2);
+    ask.tres_per_socket = "gres:gpu:1";
+    ask.sockets_per_node = 2;
     ask.tres_per_node = "gres:gpu:4";
     CHECK(count(ask).gpus == untyped(8, 8));
     ask.tres_per_job = "gres:gpu:4";
     CHECK(count(ask).gpus == untyped(4, 4));
+    ask.tres_per_node.reset();
+    ask.tres_per_job = "gres:gpu:3";
+    CHECK(count(ask).gpus == untyped(2, 4));
+    ask.tres_per_job = "gres:gpu:7";
+    CHECK(count(ask).gpus == untyped(2, 7));
+}
+
+TEST_CASE("tasks per node fill every node with GPUs of tasks") {
+    auto ask = with_tasks(per_task("gres:gpu:a100:2"), 5);
+    ask.ntasks_per_node = 2;
+    CHECK(count(ask).gpus == GpuIntervals{{"a100", {10, 12}}});
+    CHECK(count(ask).steps == std::vector<std::string>{"2 a100 for each of 5 tasks that fill 3 nodes makes 10 to 12"});
+    CHECK(count(on_nodes(ask, 4, 4)).gpus == GpuIntervals{{"a100", {10, 16}}});
+}
+
+TEST_CASE("GPUs per node and per task fill every node, too") {
+    auto ask = with_tasks(on_nodes(per_task("gres:gpu:1"), 3, 3), 5);
+    ask.tres_per_node = "gres:gpu:2";
+    CHECK(count(ask).gpus == untyped(5, 6));
+    ask = per_task("gres:gpu:1");
+    ask.tres_per_node = "gres:gpu:2";
+    CHECK(count(with_tasks(ask, 3)).gpus == untyped(3, 4));
+}
+
+TEST_CASE("with CPUs for each GPU a task of a named type may be as many tasks as it has CPUs") {
+    auto ask = with_tasks(on_nodes(per_task("gres:gpu:a100:1"), 1, 1), 1);
+    ask.cpus_per_tres = "gres:gpu:2";
+    CHECK(count(ask).gpus == GpuIntervals{{"a100", {1, 2}}});
+    CHECK(count(ask).steps.back() == "with --cpus-per-gpu Slurm may give each of 2 CPUs as much, which makes 2");
+    ask.cpus_per_tres = "gres:gpu:99";
+    CHECK(count(ask).gpus == GpuIntervals{{"a100", {1, 8}}});
+    ask.tres_per_task = "gres:gpu:1";
+    ask.cpus_per_tres = "gres:gpu:2";
+    CHECK(count(ask).gpus == untyped(1, 1));
 }
 
 TEST_CASE("what Slurm refuses is every GPU of the most nodes", "[A18]") {
@@ -207,6 +257,10 @@ TEST_CASE("tasks per GPU ask for GPUs where nothing else does") {
     ask.ntasks_per_tres = 2;
     CHECK(count(ask).gpus == untyped(2, 2));
     CHECK(count(ask).steps == std::vector<std::string>{"4 tasks, 2 for each GPU, make 2 GPU"});
+    ask.num_tasks = 5;
+    CHECK(count(ask).gpus == untyped(2, 3));
+    ask.num_tasks = ask.min_cpus = 1;
+    CHECK(count(ask).gpus == untyped(0, 1));
     ask = per_job("gres:gpu:a100:3");
     ask.ntasks_per_tres = 2;
     CHECK(count(ask).gpus == GpuIntervals{{"a100", {3, 3}}});
@@ -285,6 +339,15 @@ TEST_CASE("CPUs beyond the GPUs' share count as the GPUs that they leave unusabl
     auto by_node = on_nodes(per_node("gres:gpu:1"), 2, 2);
     by_node.min_cpus_per_node = 5;
     CHECK(count(by_node).gpus == untyped(2, 6));
+}
+
+TEST_CASE("GPUs of the job as a whole may lie apart from its CPUs") {
+    auto ask = on_nodes(per_job("gres:gpu:a100:6"), 2, 2);
+    ask.min_cpus_per_node = 8;
+    CHECK(count(ask).gpus == GpuIntervals{{"a100", {6, 12}}});
+    ask.tres_per_job.reset();
+    ask.tres_per_node = "gres:gpu:a100:3";
+    CHECK(count(ask).gpus == GpuIntervals{{"a100", {6, 8}}});
 }
 
 TEST_CASE("memory beyond the GPUs' share counts as the GPUs that it leaves unusable") {
