@@ -56,6 +56,20 @@ template <typename Record>
     return text;
 }
 
+/// Names the job that a request is about: `job_id`, within `step_id` from 25.11 on.
+template <typename Request>
+void set_job_id(Request& request, std::uint32_t job_id) {
+    if constexpr (requires { request.job_id; }) request.job_id = job_id;
+    else request.step_id.job_id = job_id;
+}
+
+/// JobContainerType, which is NamespaceType from 25.11 on; null: unset.
+template <typename Conf>
+[[nodiscard]] const char* container_type(const Conf& conf) {
+    if constexpr (requires { conf.job_container_plugin; }) return conf.job_container_plugin;
+    else return conf.namespace_plugin;
+}
+
 }  // namespace accord::compat
 
 /// job_modify gets `err_msg` from 23.02 on; before, only its return code reaches the user.

@@ -43,7 +43,7 @@ SlurmControls slurm_controls(const slurm_conf_t& conf, const partition_info_msg_
     controls.priority_type = text_of(conf.priority_type);
     controls.select_type = text_of(conf.select_type);
     controls.accounting_type = text_of(conf.accounting_storage_type);
-    controls.container_type = text_of(conf.job_container_plugin);
+    controls.container_type = text_of(compat::container_type(conf));
     controls.job_submit_plugins = list_of(conf.job_submit_plugins);
     controls.gres_types = list_of(conf.gres_plugins);
     controls.accounting_tres = list_of(conf.accounting_storage_tres);

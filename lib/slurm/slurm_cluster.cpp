@@ -9,6 +9,7 @@
 #include <slurm/slurm_errno.h>
 
 #include "slurm/cluster.hpp"
+#include "slurm/compat.hpp"
 #include "slurm/job_view.hpp"
 #include "slurm/shape_view.hpp"
 
@@ -130,7 +131,7 @@ Result<void> SlurmCluster::update(const JobUpdate& update) {
     job_desc_msg_t desc;
     ::slurm_init_job_desc_msg(&desc);
     // By number, not by name: of an array exactly the record that the list showed (update_job, 22.05).
-    desc.job_id = update.job_id;
+    compat::set_job_id(desc, update.job_id);
     if (update.partition) desc.partition = const_cast<char*>(update.partition->c_str());
     if (update.site_factor) desc.site_factor = static_cast<std::uint32_t>(NICE_OFFSET + *update.site_factor);
     desc.admin_comment = const_cast<char*>(update.admin_comment.c_str());
