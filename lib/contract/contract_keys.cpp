@@ -235,20 +235,17 @@ void add_budget(Schema& schema, Contract& contract) {
     };
     schema.add("budget.gpu_hours",
                integer_value([budget](std::int64_t hours) { budget().gpu_hours = hours; }, 1, 1'000'000'000),
-               Need::with_table, Force::recorded);
+               Need::with_table);
     schema.add("budget.period",
                word_value({"month", "quarter", "year"},
                           [budget](std::size_t word) {
                               budget().period = word == 0 ? "month" : word == 1 ? "quarter" : "year";
-                          }),
-               Need::optional, Force::recorded);
+                          }));
     schema.add("budget.on_exhausted",
                word_value({"reject", "borrow_only"},
-                          [budget](std::size_t word) { budget().on_exhausted = static_cast<OnExhausted>(word); }),
-               Need::optional, Force::recorded);
+                          [budget](std::size_t word) { budget().on_exhausted = static_cast<OnExhausted>(word); }));
     schema.add("budget.overrun_percent",
-               integer_value([budget](std::int64_t percent) { budget().overrun_percent = percent; }, 100, 1000),
-               Need::optional, Force::recorded);
+               integer_value([budget](std::int64_t percent) { budget().overrun_percent = percent; }, 100, 1000));
 }
 
 void add_scope(Schema& schema, Contract& contract) {

@@ -179,6 +179,15 @@ Objection env_too_large(const Application& application) {
                        application.request.spank_env_bytes, most, "variables SPANK_*, options of SPANK plugins");
 }
 
+/// R5. A job without GPUs uses none of it.
+Objection budget_exhausted(const Application& application) {
+    const auto& budget = application.budget;
+    if (budget.limit != BudgetLimit::reject || maxima(application.count.gpus).empty()) return {};
+    const auto& terms = application.terms();
+    return fmt::format("contract {}: {}: submit it again then, or ask {}", terms.key(), budget_text(budget),
+                       terms.owners.cost.empty() ? owner_of(application) : terms.owners.cost);
+}
+
 /// Slurm takes all nodes of the list, however few the request asks for otherwise.
 Objection node_list(const Application& application) {
     if (!application.request.node_list_malformed) return {};
@@ -204,6 +213,7 @@ constexpr Rung ladder[] = {
     {Reason::scope_path, scope_path},
     {Reason::login_env, login_env},
     {Reason::env_too_large, env_too_large},
+    {Reason::budget_exhausted, budget_exhausted},
     {Reason::impossible, node_list},
 };
 
@@ -247,9 +257,12 @@ std::string lower_case(std::string account) {
 Application apply_for(const Policy& policy, const Ledger& ledger, const JobRequest& request, const PoolConfig& pool,
                       std::int64_t now_s) {
     const auto* shape = ledger.shape().partition(pool.partition);
-    Application application{policy, request, pool, shape, now_s, {}, {}, nullptr, nullptr, {}, {}};
+    Application application{policy, request, pool, shape, now_s, {}, {}, nullptr, nullptr, {}, {}, {}};
     find_contract(application);
-    if (application.contract != nullptr) application.claims = &ledger.of(application.terms().key());
+    if (application.contract != nullptr) {
+        application.claims = &ledger.of(application.terms().key());
+        application.budget = standing_of(application.terms(), ledger.base().budgets, now_s);
+    }
     application.count = count_gpus(request.gpus, shape, pool, Explain::briefly);
     settle_types(application.count.gpus, pool);
     add_earlier_components(application);
@@ -269,6 +282,14 @@ std::optional<std::int64_t> imposed_time_limit(const Application& application) {
     const auto by_default = shape == nullptr ? std::nullopt : shape->default_time_min;
     if (by_default && *by_default <= *most) return std::nullopt;
     return shape != nullptr && shape->max_time_min ? std::min(*most, *shape->max_time_min) : *most;
+}
+
+std::optional<std::int64_t> time_limit_of(const Application& application) {
+    if (application.request.time_limit_min) return application.request.time_limit_min;
+    if (const auto imposed = imposed_time_limit(application)) return imposed;
+    if (application.shape == nullptr) return std::nullopt;
+    const auto& by_default = application.shape->default_time_min;
+    return by_default ? by_default : application.shape->max_time_min;
 }
 
 }  // namespace accord

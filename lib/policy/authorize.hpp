@@ -29,6 +29,7 @@ struct Application {
     const PolicyContract* contract = nullptr;
     const ContractClaims* claims = nullptr;  ///< the contract's, without this job; null without a contract
     GpuCount count;                          ///< types settled (R9)
+    BudgetStanding budget;                   ///< the contract's
     /// R7: of a heterogeneous job what it asks of the contract up to this component, where that is more than `count`.
     std::optional<GpuIntervals> with_earlier;
 
@@ -51,6 +52,9 @@ struct Refusal {
 
 /// The time limit that the job must be given, where it names none and the partition's default does not do.
 [[nodiscard]] std::optional<std::int64_t> imposed_time_limit(const Application& application);
+
+/// The time limit that the job will have, its own, imposed or the partition's; nothing where there is none.
+[[nodiscard]] std::optional<std::int64_t> time_limit_of(const Application& application);
 
 /// `account` as contracts spell it.
 [[nodiscard]] std::string lower_case(std::string account);

@@ -71,11 +71,13 @@ Classification classify(const ClassifyInput& input) {
                 Reason::not_eligible, {}};
     }
     const auto scarce = beyond_headroom(contract, *input.claims, input.ask);
-    if (!scarce) return {Verdict::admitted, JobClass::guaranteed, Reason::none, {}};
-    if (!input.may_borrow) return {Verdict::queued, JobClass::queued, Reason::not_requeueable, *scarce};
+    if (!scarce && input.within_budget) return {Verdict::admitted, JobClass::guaranteed, Reason::none, {}};
+    const auto& about = scarce ? *scarce : input.ask.begin()->first;
+    if (!input.may_borrow) return {Verdict::queued, JobClass::queued, Reason::not_requeueable, about};
     if (const auto type = beyond_borrow_limit(contract, *input.claims, input.ask))
         return {Verdict::queued, JobClass::queued, Reason::borrow_limit, *type};
-    return {Verdict::admitted, JobClass::borrowed, Reason::headroom, *scarce};
+    return {Verdict::admitted, JobClass::borrowed, input.within_budget ? Reason::headroom : Reason::budget_exhausted,
+            about};
 }
 
 std::int64_t site_factor(const Config& config, const Contract& contract, JobClass cls,

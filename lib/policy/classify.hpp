@@ -30,6 +30,7 @@ struct ClassifyInput {
     const GpuIntervals* per_task = nullptr;
     bool may_borrow = true;  ///< R6
     Eligibility eligibility = Eligibility::now;
+    bool within_budget = true;  ///< R5: false, nothing of the contract is guaranteed now
 };
 
 /// R6: a job that would not survive being preempted does not borrow.

@@ -159,6 +159,16 @@ Eligibility eligibility_of(const JobRequest& request, std::int64_t now_s) {
     return request.held || request.dependent || request.begin_s > now_s ? Eligibility::later : Eligibility::now;
 }
 
+/// GPU-seconds that the job may use of its contract's budget: its claim for all of its time limit, within the period. 0
+/// where neither has an end that is known.
+std::int64_t may_use_gpu_s(const Application& application, const GpuVector& ask) {
+    const auto limit_min = time_limit_of(application);
+    const auto end_s = application.budget.period_end_s;
+    if (!limit_min && !end_s) return 0;
+    const auto limit_s = limit_min ? saturating_mul(*limit_min, 60) : gpus_max;
+    return saturating_mul(total(ask), end_s ? std::min(limit_s, *end_s - application.now_s) : limit_s);
+}
+
 /// What a contract with room or without makes of an application that passed the ladder.
 Decision classified(Decision decision, const Submission& submission, const Application& application) {
     const auto& terms = application.terms();
@@ -168,13 +178,14 @@ Decision classified(Decision decision, const Submission& submission, const Appli
 
     const auto limit = fitting_limit(application, decision.gpus, borrows);
     ClassifyInput input{application.contract, &application.pool, &claims, {}, &application.of_whole_job(), borrows,
-                        eligibility_of(request, submission.now_s)};
+                        eligibility_of(request, submission.now_s), application.budget.limit == BudgetLimit::none};
     input.ask = times(maxima(decision.gpus), limit.value_or(concurrent_tasks(request)));
 
     const auto classification = classify(input);
     if (classification.verdict == Verdict::rejected)
         return refused_as_impossible(std::move(decision), application, input, classification.type);
-    const Outcome outcome{submission.policy, request, decision, terms, claims, input.ask, classification};
+    const Outcome outcome{submission.policy,  request, decision, terms, claims, input.ask, classification,
+                          application.budget, may_use_gpu_s(application, input.ask)};
     if (request.type == WorkloadType::cron && classification.cls == JobClass::queued) {
         auto why = refusal_of_cron(outcome);
         return rejected(std::move(decision), classification.reason, std::move(why));

@@ -42,6 +42,7 @@ constexpr Named<Reason> reasons[] = {
     {Reason::login_env, "login_env"},
     {Reason::scope_path, "scope_path"},
     {Reason::env_too_large, "env_too_large"},
+    {Reason::budget_exhausted, "budget_exhausted"},
     {Reason::impossible, "impossible"},
     {Reason::queued, "queued"},
     {Reason::stale, "stale"},

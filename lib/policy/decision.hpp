@@ -23,10 +23,10 @@ enum class Reason {
     // the ladder, in its order
     store_unavailable, lend_partition, mixed_partitions, ambiguous_account, no_contract, not_active, not_member,
     workload_type, time_limit, gpu_type, gpus_per_job, gpus_per_user, cpus_per_gpu, scope_path, login_env,
-    env_too_large, impossible,
+    env_too_large, budget_exhausted, impossible,
     // modifications
     queued, stale, immutable,
-    // admitted or queued, but not guaranteed
+    // admitted or queued, but not guaranteed; budget_exhausted as well
     headroom, borrow_limit, not_requeueable, not_eligible, no_gpu, exempt,
 };
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "policy/budget.hpp"
 #include "policy/contract.hpp"
 #include "policy/decision.hpp"
 #include "policy/gpus.hpp"
@@ -42,6 +43,8 @@ struct LedgerBase {
     std::set<std::uint64_t> counted;
     std::set<std::uint64_t> queued;  ///< decisions whose jobs are queued (R17)
     std::unordered_map<std::string, ContractClaims> contracts;
+    std::int64_t metered_s = 0;  ///< up to when `budgets` are metered; not later than taken_s
+    BudgetUses budgets;
     ClusterShape shape;
 
     [[nodiscard]] bool accounts_for(std::uint64_t decision) const {

@@ -51,7 +51,9 @@ std::string holders(const Outcome& outcome, const std::string& type) {
     return text;
 }
 
-std::string free_text(const Outcome& outcome) {
+/// Why not all of it is guaranteed.
+std::string scarce_text(const Outcome& outcome) {
+    if (outcome.budget.limit != BudgetLimit::none) return budget_text(outcome.budget);
     const auto& type = outcome.classification.type;
     return fmt::format("{} of its {} guaranteed {} are free{}", headroom_of(outcome.contract, outcome.claims, type),
                        guaranteed_of(outcome.contract, type), type, holders(outcome, type));
@@ -80,7 +82,7 @@ std::string borrowed_line(const Outcome& outcome) {
                            "preempted and {}",
                            describe(outcome.ask), outcome.decision.contract, waiting_for(request), fate);
     return fmt::format("accord: borrowed: {} for {} ({}); may be preempted and {}", describe(outcome.ask),
-                       outcome.decision.contract, free_text(outcome), fate);
+                       outcome.decision.contract, scarce_text(outcome), fate);
 }
 
 /// Why the contract has no room to borrow.
@@ -97,13 +99,30 @@ std::string queued_line(const Outcome& outcome) {
         return what + "; starts together with the other components of its job, when enough GPUs are free for all";
     if (reason == Reason::not_eligible)
         return fmt::format("{}; waits for {}, then for room in its contract", what, waiting_for(outcome.request));
-    const auto head = fmt::format("{} ({})", what, free_text(outcome));
+    const auto head = fmt::format("{} ({})", what, scarce_text(outcome));
     if (reason == Reason::not_requeueable)
         return head + "; waits for guaranteed GPUs, since it could not be requeued if it were preempted";
-    return fmt::format("{}; waits for these or for room within {}", head, bound_text(outcome));
+    return fmt::format("{}; waits for {} or for room within {}", head,
+                       outcome.budget.limit == BudgetLimit::none ? "these" : "that", bound_text(outcome));
+}
+
+/// What jobs may still use does not stop them; it is only told.
+std::string budget_warning(const Outcome& outcome) {
+    const auto& [limit, budget_gpu_s, used_gpu_s, outstanding_gpu_s, period_end_s] = outcome.budget;
+    if (budget_gpu_s == 0 || limit != BudgetLimit::none || outcome.may_use_gpu_s == 0) return "";
+    const auto may_use_gpu_s = saturating_add(outstanding_gpu_s, outcome.may_use_gpu_s);
+    if (saturating_add(used_gpu_s, may_use_gpu_s) <= budget_gpu_s) return "";
+    return fmt::format("; may pass the budget: {} of {} GPU-hours used, and its jobs may use {} more",
+                       gpu_hours_text(used_gpu_s), gpu_hours_text(budget_gpu_s), gpu_hours_text(may_use_gpu_s));
 }
 
 }  // namespace
+
+std::string budget_text(const BudgetStanding& budget) {
+    return fmt::format("{} of the {} GPU-hours of its budget are used, and the next period begins at {}",
+                       gpu_hours_text(budget.used_gpu_s), gpu_hours_text(budget.budget_gpu_s),
+                       utc_text(budget.period_end_s.value_or(0)));
+}
 
 std::string refusal(std::string_view body, Reason code) {
     return fmt::format("accord: {} [{}]", body, to_string(code));
@@ -135,14 +154,14 @@ std::string admission(const Outcome& outcome) {
                        outcome.request.array->tasks);
     if (rewrite.time_limit_min)
         fmt::format_to(std::back_inserter(line), "; time limit {}", time_limit_text(*rewrite.time_limit_min));
-    return line;
+    return line + budget_warning(outcome);
 }
 
 std::string refusal_of_cron(const Outcome& outcome) {
     const auto reason = outcome.classification.reason;
     return refusal(fmt::format("{} for {} ({}), and a scrontab job cannot wait until there is room{}: ask for fewer, or "
                                "submit it with sbatch; ask {}",
-                               describe(outcome.ask), outcome.decision.contract, free_text(outcome),
+                               describe(outcome.ask), outcome.decision.contract, scarce_text(outcome),
                                reason == Reason::borrow_limit ? " within " + bound_text(outcome) : "",
                                whom_to_ask(outcome.policy.config(), &outcome.contract)),
                    reason);

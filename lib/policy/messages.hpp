@@ -19,6 +19,9 @@ namespace accord {
 /// Whom to ask: the contract's operations owner, or without a contract the administrators.
 [[nodiscard]] std::string whom_to_ask(const Config& config, const Contract* contract);
 
+/// "12.3 of the 12 GPU-hours of its budget are used, and the next period begins at ...": of a budget that is reached.
+[[nodiscard]] std::string budget_text(const BudgetStanding& budget);
+
 /// Text from a request, fit for one line: no control characters, and not too long.
 [[nodiscard]] std::string printable(std::string_view text);
 
@@ -31,6 +34,8 @@ struct Outcome {
     const ContractClaims& claims;  ///< before this job
     GpuVector ask;                 ///< what it would claim (decision.claim is empty for a queued job)
     const Classification& classification;
+    BudgetStanding budget{};
+    std::int64_t may_use_gpu_s = 0;  ///< of the budget's present period, at most
 };
 [[nodiscard]] std::string admission(const Outcome& outcome);
 /// R6: why a scrontab job, which would be queued, is refused.

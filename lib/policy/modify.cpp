@@ -100,6 +100,18 @@ bool only_throttles(const Change& change) {
            change.priority == PriorityChange::none;
 }
 
+BudgetLimit budget_limit(const Judgement& judgement) {
+    const auto* contract = judgement.contract();
+    return contract == nullptr
+               ? BudgetLimit::none
+               : standing_of(*contract->contract, judgement.ledger.base().budgets, judgement.now_s).limit;
+}
+
+/// Why a job that asks for GPUs borrows.
+Reason why_borrowed(const Judgement& judgement) {
+    return budget_limit(judgement) == BudgetLimit::none ? Reason::headroom : Reason::budget_exhausted;
+}
+
 /// Why the action no longer fits what there is; empty when it does.
 std::string staleness(const Judgement& judgement, JobClass to, const GpuVector& claim) {
     const auto& job = judgement.job;
@@ -111,6 +123,9 @@ std::string staleness(const Judgement& judgement, JobClass to, const GpuVector& 
     if (contract == nullptr || !contract->active_at(judgement.now_s)) return "its contract is not active";
     const auto& terms = *contract->contract;
     const auto& claims = judgement.ledger.of(terms.key());
+    const auto budget = budget_limit(judgement);
+    if (!claim.empty() && (budget == BudgetLimit::reject || (budget != BudgetLimit::none && to == JobClass::guaranteed)))
+        return "its contract's budget is used up";
     if (job.hold != Hold::none && beyond_member_limit(terms, claims, job.uid, claim))
         return fmt::format("{} GPUs are the member's already", claimed_by(claims, job.uid));
     if (to == JobClass::guaranteed) {
@@ -137,7 +152,7 @@ Decision judge_action(const Judgement& judgement, const ActionMark& mark) {
     }
     decision.verdict = Verdict::admitted;
     decision.cls = mark.to;
-    if (mark.to == JobClass::borrowed) decision.reason = claim.empty() ? Reason::no_gpu : Reason::headroom;
+    if (mark.to == JobClass::borrowed) decision.reason = claim.empty() ? Reason::no_gpu : why_borrowed(judgement);
     decision.message = fmt::format("accord: {}: {} of {} by action {}", to_string(mark.to), describe(claim),
                                    decision.contract, mark.number);
     if (mark.to != JobClass::queued) give(decision, job, std::move(claim));

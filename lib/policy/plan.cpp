@@ -39,6 +39,7 @@ struct Planning {
     const Policy& policy;
     const ClusterShape& shape;
     const std::vector<GovernedJob>& jobs;
+    const BudgetUses& budgets;
     std::int64_t now_s;
     std::unordered_map<std::string, ContractClaims> claims;
     std::map<std::string, GpuVector> idle;  ///< by pool, as far as it was asked for
@@ -52,6 +53,12 @@ struct Planning {
         const bool in_force = found != nullptr && found->active_at(now_s) &&
                               shape.partition(pool_of(governed).partition) != nullptr;
         return in_force ? found->contract.get() : nullptr;
+    }
+    /// R5.
+    [[nodiscard]] bool within_budget(const Contract& contract, const GovernedJob& governed, JobClass to) const {
+        if (governed.would_claim.empty()) return true;
+        const auto limit = standing_of(contract, budgets, now_s).limit;
+        return limit == BudgetLimit::none || (limit == BudgetLimit::borrow_only && to == JobClass::borrowed);
     }
 };
 
@@ -198,12 +205,14 @@ void claim(ContractClaims& claims, const GovernedJob& governed, JobClass to) {
 bool fits(Planning& planning, const Candidate& candidate, JobClass to) {
     if (candidate.parts.size() == 1) {
         const auto& part = *candidate.parts.front();
-        return fits(*planning.contract_in_force(part), planning.claims[part.contract], part, to);
+        const auto& contract = *planning.contract_in_force(part);
+        return planning.within_budget(contract, part, to) && fits(contract, planning.claims[part.contract], part, to);
     }
     std::map<std::string, ContractClaims> trial;
     for (const auto* part : candidate.parts) {
         auto& theirs = trial.try_emplace(part->contract, planning.claims[part->contract]).first->second;
-        if (!fits(*planning.contract_in_force(*part), theirs, *part, to)) return false;
+        const auto& contract = *planning.contract_in_force(*part);
+        if (!planning.within_budget(contract, *part, to) || !fits(contract, theirs, *part, to)) return false;
         claim(theirs, *part, to);
     }
     return true;
@@ -300,10 +309,11 @@ void plan_for(Planning& planning, const Candidate& candidate, std::vector<Action
 const char* to_string(ActionKind kind) { return name_of(action_kinds, kind); }
 
 std::vector<Action> plan(const Policy& policy, const ClusterShape& shape, const std::vector<GovernedJob>& jobs,
-                         std::unordered_map<std::string, ContractClaims> claims, std::int64_t now_s) {
+                         std::unordered_map<std::string, ContractClaims> claims, const BudgetUses& budgets,
+                         std::int64_t now_s) {
     if (policy.config().mode == Mode::observe) return {};
     auto actions = throttles(jobs);
-    Planning planning{policy, shape, jobs, now_s, std::move(claims), {}};
+    Planning planning{policy, shape, jobs, budgets, now_s, std::move(claims), {}};
     auto movable = movable_jobs(jobs);
     for (const auto& candidate : candidates(planning, movable)) plan_for(planning, candidate, actions);
     return actions;

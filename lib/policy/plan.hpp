@@ -85,9 +85,11 @@ struct GovernedJob {
 /// and each action claims from it, so that the actions hold together. Nothing to change gives an empty list. Nothing is
 /// promoted or released for a contract that is not active, in a pool whose shape is not known, or in observe mode
 /// (R18); jobs without GPUs stay borrowed (R8), exempt ones stay where they are, and a pending borrowed job is promoted
-/// only once it is eligible.
+/// only once it is eligible. While a contract's budget is reached (R5), nothing of it becomes guaranteed, and where
+/// `on_exhausted` says reject nothing that asks for GPUs is released.
 [[nodiscard]] std::vector<Action> plan(const Policy& policy, const ClusterShape& shape,
                                        const std::vector<GovernedJob>& jobs,
-                                       std::unordered_map<std::string, ContractClaims> claims, std::int64_t now_s);
+                                       std::unordered_map<std::string, ContractClaims> claims,
+                                       const BudgetUses& budgets, std::int64_t now_s);
 
 }  // namespace accord

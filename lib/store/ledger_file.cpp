@@ -51,6 +51,15 @@ void append_claims(fmt::memory_buffer& to, const ContractClaims& claims) {
     object.end();
 }
 
+void append_budget(fmt::memory_buffer& to, const BudgetUse& use) {
+    JsonObject object(to);
+    object.value("period_start_s", use.period.start_s);
+    object.value("period_end_s", use.period.end_s);
+    object.value("gpu_s", use.gpu_s);
+    object.value("outstanding_gpu_s", use.outstanding_gpu_s);
+    object.end();
+}
+
 void append_node(fmt::memory_buffer& to, const NodeShape& node) {
     JsonObject object(to);
     object.string("name", node.name);
@@ -112,6 +121,14 @@ std::string to_text(const LedgerBase& base) {
         append_claims(text, *claims);
     }
     contracts.end();
+    object.value("metered_s", base.metered_s);
+    object.name("budgets");
+    JsonObject budgets(text);
+    for (const auto& [key, use] : base.budgets) {
+        budgets.name(key);
+        append_budget(text, use);
+    }
+    budgets.end();
     object.name("shape");
     append_shape(text, base.shape);
     object.end();
@@ -141,6 +158,15 @@ void read_claims(JsonCursor& cursor, ContractClaims& claims) {
         cursor.read(claims.by_member[uid]);
     });
     cursor.member("queued_jobs", claims.queued_jobs);
+    cursor.end_object();
+}
+
+void read_budget(JsonCursor& cursor, BudgetUse& use) {
+    cursor.begin_object();
+    cursor.member("period_start_s", use.period.start_s);
+    cursor.member("period_end_s", use.period.end_s);
+    cursor.member("gpu_s", use.gpu_s);
+    cursor.member("outstanding_gpu_s", use.outstanding_gpu_s);
     cursor.end_object();
 }
 
@@ -176,6 +202,9 @@ void read_base(JsonCursor& cursor, LedgerBase& base) {
     read_numbers(cursor, "queued", base.queued);
     cursor.member("contracts");
     cursor.map([&](const std::string& key) { read_claims(cursor, base.contracts[key]); });
+    cursor.member("metered_s", base.metered_s);
+    cursor.member("budgets");
+    cursor.map([&](const std::string& key) { read_budget(cursor, base.budgets[key]); });
     cursor.member("shape");
     cursor.begin_object();
     cursor.optional_member("default_partition", base.shape.default_partition);

@@ -255,4 +255,20 @@ Result<std::vector<UsageInterval>> UsageDb::open_intervals() const {
     });
 }
 
+Result<std::int64_t> UsageDb::gpu_seconds(const std::string& contract, const Period& period, Stretches which) const {
+    return database_guard(state_->path, [&]() -> Result<std::int64_t> {
+        SQLite::Statement sum(state_->db, R"sql(
+            WITH stretch AS (
+                SELECT job_id, restart, start_s, coalesce(end_s, ?3) AS end_s,
+                    max(coalesce(end_s, ?3)) OVER (PARTITION BY job_id ORDER BY start_s, restart
+                        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS counted_to_s
+                FROM job_interval WHERE contract = ?1 AND start_s < ?3 AND (end_s > ?2 OR end_s IS NULL AND ?4))
+            SELECT coalesce(sum(max(0, min(end_s, ?3) - max(start_s, ?2, coalesce(counted_to_s, ?2))) * gpus), 0)
+            FROM stretch JOIN job_interval_gpu USING (job_id, restart, start_s))sql");
+        bind_all(sum, contract, period.start_s, period.end_s, which == Stretches::all ? 1 : 0);
+        sum.executeStep();
+        return sum.getColumn(0).getInt64();
+    });
+}
+
 }  // namespace accord

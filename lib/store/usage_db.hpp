@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/budget.hpp"
 #include "policy/error.hpp"
 #include "policy/plan.hpp"
 
@@ -67,6 +68,15 @@ public:
     /// By start.
     [[nodiscard]] Result<std::vector<UsageInterval>> intervals(std::optional<std::uint32_t> job_id = {}) const;
     [[nodiscard]] Result<std::vector<UsageInterval>> open_intervals() const;
+
+    enum class Stretches {
+        ended,
+        all,  ///< open ones as well, as if they ended with the period
+    };
+    /// The contract's GPU-seconds within the period, over all types and classes. Where stretches of one job overlap, the
+    /// time counts once.
+    [[nodiscard]] Result<std::int64_t> gpu_seconds(const std::string& contract, const Period& period,
+                                                   Stretches which) const;
 
 private:
     struct State;

@@ -115,7 +115,7 @@ std::optional<Ruling> Arbiter::submit(const JobRequest& request, std::int64_t no
     bool done = equip(ruling, now_s, no_grant);
     if (ruling.wanted) return ruling;
     if (!done) ruling.trouble = no_grant;
-    done = done && record(ruling, inputs_of(request, ledger_.of(ruling.decision.contract)));
+    done = done && record(ruling, inputs_of(request, ledger_, ruling.decision.contract));
     const bool lets_through = ruling.decision.mode == Mode::observe && rules_.policy;
     if (done || lets_through || ruling.decision.verdict == Verdict::rejected) return ruling;
 
@@ -135,7 +135,7 @@ std::optional<Ruling> Arbiter::modify(Modification modification, std::int64_t no
     if (!decision) return std::nullopt;
     Ruling ruling;
     ruling.decision = std::move(*decision);
-    const bool on_record = record(ruling, inputs_of(modification, ledger_.of(ruling.decision.contract)));
+    const bool on_record = record(ruling, inputs_of(modification, ledger_, ruling.decision.contract));
     if (!rules_.policy && !ruling.decision.allows()) refuse_unkept(ruling, modification, rules_.why);
     if (on_record) return ruling;
     const bool action = modification.change.admin_comment && action_in_comment(*modification.change.admin_comment);

@@ -111,9 +111,15 @@ void add_het(Inputs& inputs, const std::optional<HetPart>& het) {
     inputs.gpus("het_earlier", earlier);
 }
 
-void add_claims(Inputs& inputs, const ContractClaims& claims) {
+void add_ledger(Inputs& inputs, const Ledger& ledger, const std::string& contract) {
+    const auto& claims = ledger.of(contract);
     inputs.gpus("guaranteed", claims.guaranteed);
     inputs.gpus("borrowed", claims.borrowed);
+    const auto& budgets = ledger.base().budgets;
+    const auto budget = budgets.find(contract);
+    if (budget == budgets.end()) return;
+    inputs.object().value("budget_used_gpu_s", budget->second.gpu_s);
+    inputs.object().value("budget_period_end_s", budget->second.period.end_s);
 }
 
 void add_job(Inputs& inputs, const JobView& job) {
@@ -151,7 +157,7 @@ void add_change(Inputs& inputs, const Change& change) {
 
 }  // namespace
 
-std::string inputs_of(const JobRequest& request, const ContractClaims& claims) {
+std::string inputs_of(const JobRequest& request, const Ledger& ledger, const std::string& contract) {
     fmt::memory_buffer text;
     Inputs inputs(text);
     inputs.set("account", request.account);
@@ -170,12 +176,12 @@ std::string inputs_of(const JobRequest& request, const ContractClaims& claims) {
     add_paths(inputs, request);
     inputs.set("login_env", request.login_env);
     if (request.spank_env_bytes != 0) inputs.object().value("spank_env_bytes", request.spank_env_bytes);
-    add_claims(inputs, claims);
+    add_ledger(inputs, ledger, contract);
     inputs.end();
     return fmt::to_string(text);
 }
 
-std::string inputs_of(const Modification& modification, const ContractClaims& claims) {
+std::string inputs_of(const Modification& modification, const Ledger& ledger, const std::string& contract) {
     fmt::memory_buffer text;
     Inputs inputs(text);
     inputs.set("job", modification.job_name);
@@ -184,7 +190,7 @@ std::string inputs_of(const Modification& modification, const ContractClaims& cl
     if (modification.job) add_job(inputs, *modification.job);
     add_change(inputs, modification.change);
     if (modification.job && modification.change.names_path()) add_paths(inputs, *modification.job);
-    add_claims(inputs, claims);
+    add_ledger(inputs, ledger, contract);
     inputs.end();
     return fmt::to_string(text);
 }

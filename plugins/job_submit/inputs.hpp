@@ -10,10 +10,11 @@
 
 namespace accord {
 
-/// The request's fields that are set, and the contract's claims before this job.
-[[nodiscard]] std::string inputs_of(const JobRequest& request, const ContractClaims& claims);
+/// The request's fields that are set, and what the ledger says of the contract before this job: its claims, and what is
+/// used of its budget.
+[[nodiscard]] std::string inputs_of(const JobRequest& request, const Ledger& ledger, const std::string& contract);
 
-/// The change, who asked for it, and the job as slurmctld had it.
-[[nodiscard]] std::string inputs_of(const Modification& modification, const ContractClaims& claims);
+/// The change, who asked for it, the job as slurmctld had it, and the same of the ledger.
+[[nodiscard]] std::string inputs_of(const Modification& modification, const Ledger& ledger, const std::string& contract);
 
 }  // namespace accord

@@ -40,7 +40,8 @@ void Model::apply(std::vector<Contract> contracts) {
     for (auto& contract : contracts) {
         contract.members.users = {"nobody"};
         members.uids_by_contract[contract.key()] = {nobody};
-        const auto text = contract.key() + std::to_string(contract.capacity["a100"].guaranteed);
+        const auto text = contract.key() + std::to_string(contract.capacity["a100"].guaranteed) + " " +
+                          std::to_string(contract.budget ? contract.budget->gpu_hours : 0);
         files.push_back({contract.account + ".toml", text, contract});
     }
     const Actor actor{0, 0, "gpu-ops"};

@@ -2,6 +2,8 @@
 // accordd's passes over a model of slurmctld, with the real engine in the hooks and real stores between them.
 #include <filesystem>
 
+#include <SQLiteCpp/SQLiteCpp.h>
+
 #include "catch.hpp"
 #include "model.hpp"
 
@@ -12,6 +14,13 @@ namespace {
 
 std::vector<Contract> one(Gpus guaranteed, std::optional<Gpus> borrow_limit = {}) {
     return {contract_for("vision-lab", guaranteed, borrow_limit)};
+}
+
+/// One GPU-hour: four GPUs for a quarter of an hour.
+std::vector<Contract> one_hour(OnExhausted on_exhausted) {
+    auto contracts = one(4);
+    contracts[0].budget = Budget{1, "month", on_exhausted, 100};
+    return contracts;
 }
 
 Gpus guaranteed(const ContractClaims& claims) { return amount_of(claims.guaranteed, "a100"); }
@@ -385,4 +394,98 @@ TEST_CASE("A throttle is put back while its job rests from a promotion that slur
     CHECK(actions[0].action == "promote");
     CHECK(actions[1].action == "throttle");
     CHECK(actions[1].outcome == "done");
+}
+
+TEST_CASE("A budget that running jobs use up is known to the plugin within a pass, until its period ends", "[G07]") {
+    Model model(one_hour(OnExhausted::reject), "timezone = \"UTC\"");
+    model.start(model.submit(4));
+    model.follow();
+    model.wait(880);
+    model.follow();
+    CHECK(model.submit(1) != 0);
+    model.wait(15);
+    model.follow();
+    CHECK(model.ledger_file().budgets.at("vision-lab/gpu").gpu_s >= 3600);
+    CHECK(model.submit(1) == 0);
+    CHECK(model.journal().back().decision.reason == Reason::budget_exhausted);
+    CHECK(model.submit(0) != 0);
+
+    model.stop_accordd();
+    const auto end_s = model.ledger_file().budgets.at("vision-lab/gpu").period.end_s;
+    CHECK(end_s == 1'780'272'000);
+    model.wait(end_s - noon);
+    CHECK(model.submit(1) != 0);
+}
+
+TEST_CASE("While a budget with borrow_only is used up nothing is promoted, and when the next period begins it is", "[G07]") {
+    Model model(one_hour(OnExhausted::borrow_only), "timezone = \"UTC\"");
+    const auto first = model.submit(4);
+    model.start(first);
+    model.follow();
+    model.wait(900);
+    model.follow();
+    const auto second = model.submit(4);
+    CHECK(model.journal().back().decision.reason == Reason::budget_exhausted);
+    CHECK(model.job(second).partition == "gpu-lend");
+    model.end(first);
+    model.follow();
+    CHECK(model.updates == 0);
+    CHECK(guaranteed(model.counted()) == 0);
+
+    model.wait(1'780'272'000 - noon);
+    model.follow();
+    CHECK(model.job(second).partition == "gpu");
+    CHECK(model.ledger_file().budgets.at("vision-lab/gpu").gpu_s == 0);
+}
+
+TEST_CASE("A larger budget holds at once, and a restart of accordd changes nothing") {
+    Model model(one_hour(OnExhausted::reject));
+    model.start(model.submit(4));
+    model.follow();
+    model.wait(900);
+    model.follow();
+    CHECK(model.submit(1) == 0);
+    model.stop_accordd();
+    model.start_accordd();
+    model.follow();
+    CHECK(model.submit(1) == 0);
+    auto larger = one_hour(OnExhausted::reject);
+    larger[0].budget->gpu_hours = 2;
+    model.apply(larger);
+    model.follow();
+    CHECK(model.submit(1) != 0);
+    CHECK(model.ledger_file().budgets.at("vision-lab/gpu").gpu_s >= 3600);
+}
+
+TEST_CASE("Use that changes no answer is written once a minute") {
+    Model model(one_hour(OnExhausted::reject));
+    model.start(model.submit(1));
+    model.follow();
+    const auto metered = [&] { return model.ledger_file().metered_s; };
+    const auto before = metered();
+    model.wait(30);
+    model.pass();
+    CHECK(metered() == before);
+    model.wait(30);
+    model.pass();
+    CHECK(metered() >= before + 60);
+    CHECK(model.ledger_file().budgets.at("vision-lab/gpu").gpu_s >= 60);
+}
+
+TEST_CASE("Use that usage.db cannot keep is not in the ledger file either") {
+    Model model(one_hour(OnExhausted::reject));
+    const auto first = model.submit(4);
+    model.start(first);
+    model.follow();
+    {
+        SQLite::Database locked(model.dir() / "usage.db", SQLite::OPEN_READWRITE);
+        locked.exec("CREATE TRIGGER full BEFORE INSERT ON job_interval BEGIN SELECT RAISE(ABORT, 'full'); END");
+        model.wait(900);
+        model.end(first);
+        model.follow();
+        CHECK(model.ledger_file().budgets.at("vision-lab/gpu").gpu_s < 100);
+        locked.exec("DROP TRIGGER full");
+    }
+    model.follow();
+    CHECK(model.ledger_file().budgets.at("vision-lab/gpu").gpu_s < 100);  // when it was last seen running
 }

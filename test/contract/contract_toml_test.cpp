@@ -178,12 +178,12 @@ TEST_CASE("a contract can be judged without accord.toml, but for its pool") {
 
 TEST_CASE("every key that is set and not in force is named by a warning") {
     const auto config = site();
-    auto text = text_of(fixtures() / "good/minimal.toml") + "lend_limit = 4\n[budget]\ngpu_hours = 100\n";
+    auto text = text_of(fixtures() / "good/minimal.toml") + "lend_limit = 4\n[revocation]\ngrace = \"5m\"\n";
     const auto judged = judge_contract(text, "x.toml", &config);
     CHECK(judged.contract);
     CHECK(lines_of(judged.report.warnings) ==
           "x.toml:22: capacity.a100.lend_limit: recorded, not enforced by this version\n"
-          "x.toml:24: budget.gpu_hours: recorded, not enforced by this version\n");
+          "x.toml:24: revocation.grace: recorded, not enforced by this version\n");
 }
 
 TEST_CASE("the example contracts are valid together on the cluster of the example accord.toml") {

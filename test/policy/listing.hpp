@@ -20,6 +20,7 @@ struct Listing {
     World world;
     std::vector<JobView> jobs;
     std::map<std::uint32_t, JobFacts> facts;
+    BudgetUses budgets;
 
     explicit Listing(Gpus guaranteed = 8, std::optional<Gpus> borrow_limit = {}) {
         world.contracts = {in_force(contract_for("vision-lab", guaranteed, borrow_limit), {vision1})};
@@ -47,7 +48,7 @@ struct Listing {
 
     [[nodiscard]] std::vector<Action> planned() const {
         const auto counted = governed();
-        return plan(world.policy(), world.shape, counted, claims_of(counted), noon);
+        return plan(world.policy(), world.shape, counted, claims_of(counted), budgets, noon);
     }
 };
 

@@ -109,7 +109,7 @@ std::vector<Action> Model::planned() const {
     std::unordered_map<std::string, ContractClaims> claims;
     for (const auto& contract : policy_.contracts())
         claims[contract.contract->key()] = ledger_.of(contract.contract->key());
-    return plan(policy_, world_.shape, governed(), std::move(claims), noon);
+    return plan(policy_, world_.shape, governed(), std::move(claims), ledger_.base().budgets, noon);
 }
 
 std::vector<Decision> Model::pass() {

@@ -154,3 +154,41 @@ TEST_CASE("the view usage_interval has one row per GPU type, and one for a job w
                                            "17 v100 1 2026-01-01T00:00:00Z 2026-01-01T00:01:00Z",
                                            "18  0 2026-01-01T00:00:00Z -"});
 }
+
+TEST_CASE("a contract's GPU-seconds are its stretches within the period, each second of a job once") {
+    const TempDir dir;
+    auto store = open_new(dir / "usage.db");
+    const Period period{new_year_s, new_year_s + 1000};
+    const auto put = [&](std::uint32_t job_id, std::int64_t start_s, std::optional<std::int64_t> end_s,
+                         const GpuVector& gpus, std::uint32_t restart = 0, const std::string& contract = "vision/gpu") {
+        auto interval = an_interval(job_id, new_year_s + start_s);
+        interval.contract = contract;
+        interval.restart = restart;
+        interval.gpus = gpus;
+        if (end_s) interval.end_s = new_year_s + *end_s;
+        REQUIRE(store.put_intervals({interval}));
+    };
+    const auto seconds = [&](UsageDb::Stretches which = UsageDb::Stretches::ended) {
+        return store.gpu_seconds("vision/gpu", period, which).value();
+    };
+    CHECK(seconds() == 0);
+    put(1, 100, 200, {{"a100", 2}, {"v100", 1}});
+    CHECK(seconds() == 300);
+    put(2, -50, 50, {{"a100", 1}});
+    put(3, 950, 1050, {{"a100", 1}});
+    CHECK(seconds() == 400);
+    put(4, -100, 0, {{"a100", 4}});
+    put(5, 1000, 1100, {{"a100", 4}});
+    put(6, 10, 20, {});
+    put(7, 10, 20, {{"a100", 4}}, 0, "speech/gpu");
+    CHECK(seconds() == 400);
+
+    put(8, 900, {}, {{"a100", 1}});
+    CHECK(seconds() == 400);
+    CHECK(seconds(UsageDb::Stretches::all) == 500);
+
+    put(9, 300, 400, {{"a100", 1}});
+    put(9, 350, 450, {{"a100", 2}}, 1);
+    put(9, 360, 370, {{"a100", 4}}, 2);
+    CHECK(seconds() == 400 + 100 + 2 * 50);
+}

@@ -88,17 +88,19 @@ bool Daemon::open_books() {
         return false;
     }
     troubles_.end("usage.db");
-    Resolver resolver(ledger.resolved_through, ledger.counted, clocks_.steady());
-    books_ = std::make_unique<Books>(std::move(*feed), std::move(*usage), std::move(resolver), UsageMeter(*open),
-                                     *cluster_);
+    books_ = std::make_unique<Books>(std::move(*feed), std::move(*usage), *open, ledger, clocks_.steady(), *cluster_);
     return true;
 }
 
-Books::Books(JournalFeed feed_, UsageDb usage_, Resolver resolver_, UsageMeter meter_, Cluster& cluster)
+Books::Books(JournalFeed feed_, UsageDb usage_, const std::vector<UsageInterval>& open, const LedgerBase& before,
+             Clock::time_point now, Cluster& cluster)
     : feed(std::move(feed_)),
       usage(std::move(usage_)),
-      resolver(std::move(resolver_)),
-      meter(std::move(meter_)),
+      resolver(before.resolved_through, before.counted, now),
+      meter(open, before.metered_s),
+      budget_meter(before.budgets, before.metered_s),
+      budgets(before.budgets),
+      metered_s(before.metered_s),
       actor(cluster, usage) {}
 
 bool Daemon::read_journal() {
@@ -140,6 +142,7 @@ bool Daemon::fetch() {
     listing_->throttled.clear();
     listing_->acted_on = true;
     const auto list_began = clocks_.steady();
+    const auto taken_s = clocks_.wall_s();
     if (const auto listed = cluster_->jobs(listing_->jobs); !listed) {
         troubles_.begin("slurmctld", listed.error());
         return false;
@@ -147,7 +150,7 @@ bool Daemon::fetch() {
     troubles_.end("slurmctld");
     pace_.took(began, clocks_.steady(), std::chrono::milliseconds(policy_.config().interval_ms));
     listing_->began = list_began;
-    listing_->taken_s = clocks_.wall_s();
+    listing_->taken_s = taken_s;
     return true;
 }
 
@@ -198,16 +201,21 @@ void Daemon::take_stock() {
     if (!govern()) return;
     books_->resolver.settle(open_decisions_shown(listing_->jobs, books_->roster, books_->resolver, controller_),
                             listing_->began, settle);
+    meter_use();
     write_snapshot();
     link_jobs();
-    meter_use();
     books_->actor.forget_unlisted(books_->roster);
     listing_->acted_on = false;
 }
 
 void Daemon::write_snapshot() {
     auto base = snapshot(listing_->governed, books_->roster, books_->resolver, shape_, controller_, listing_->taken_s);
-    if (books_->ledger && same_ledger(*books_->ledger, base)) return;
+    base.metered_s = books_->metered_s;
+    base.budgets = books_->budgets;
+    add_outstanding(base.budgets, listing_->governed, listing_->taken_s);
+    if (books_->ledger && same_ledger(*books_->ledger, base) &&
+        !budgets_are_due(policy_.policy(), *books_->ledger, base))
+        return;
     const auto written = write_ledger(path("ledger"), base);
     if (!written) {
         books_->ledger.reset();
@@ -231,13 +239,26 @@ void Daemon::meter_use() {
         });
     };
     auto changed = books_->meter.update(policy_.config(), shape_, listing_->jobs, listing_->taken_s, on_record);
+    books_->budget_meter.add(changed);
     auto& unwritten = books_->unwritten;
     unwritten.insert(unwritten.end(), changed.begin(), changed.end());
-    if (unwritten.empty()) return;
-    if (const auto done = books_->usage.put_intervals(unwritten); !done)
-        return troubles_.begin("usage.db", done.error());
-    troubles_.end("usage.db");
-    unwritten.clear();
+    if (!unwritten.empty()) {
+        if (const auto done = books_->usage.put_intervals(unwritten); !done)
+            return troubles_.begin("usage.db", done.error());
+        troubles_.end("usage.db");
+        unwritten.clear();
+    }
+    meter_budgets();
+}
+
+/// Only when usage.db has all stretches: what the ledger file says of budgets must be found in there after a restart.
+void Daemon::meter_budgets() {
+    auto& meter = books_->budget_meter;
+    const auto followed = meter.follow(policy_.policy(), policy_.calendar(), books_->usage, listing_->taken_s);
+    if (!followed) return troubles_.begin("budgets", followed.error());
+    troubles_.end("budgets");
+    books_->budgets = meter.uses(books_->meter);
+    books_->metered_s = std::max(books_->metered_s, listing_->taken_s);
 }
 
 void Daemon::act() {
@@ -293,7 +314,7 @@ std::vector<Action> Daemon::planned(const std::set<std::uint32_t>& tried, std::i
         });
     }
     auto actions = plan(policy_.policy(), shape_, all ? listing_->governed : some,
-                        all_claims(books_->ledger, books_->resolver), now_s);
+                        all_claims(books_->ledger, books_->resolver), books_->ledger->budgets, now_s);
     // Until the next snapshot the plugin counts a promoted job in both classes: a release to the excess that it frees
     // would be stale now.
     std::set<std::string> promoted;

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "actor.hpp"
+#include "budget_meter.hpp"
 #include "journal_feed.hpp"
 #include "log.hpp"
 #include "pace.hpp"
@@ -28,12 +29,17 @@ namespace accord {
 
 /// What accordd keeps of the record, from the moment it knows which controller it serves.
 struct Books {
-    Books(JournalFeed feed, UsageDb usage, Resolver resolver, UsageMeter meter, Cluster& cluster);
+    /// `before` is the ledger file as another process left it.
+    Books(JournalFeed feed, UsageDb usage, const std::vector<UsageInterval>& open, const LedgerBase& before,
+          Clock::time_point now, Cluster& cluster);
 
     JournalFeed feed;
     UsageDb usage;
     Resolver resolver;
     UsageMeter meter;
+    BudgetMeter budget_meter;
+    BudgetUses budgets;          ///< as usage.db can tell them, too
+    std::int64_t metered_s = 0;  ///< up to when
     Roster roster;
     JobActor actor;
     std::shared_ptr<const LedgerBase> ledger;  ///< as this process has written it
@@ -84,6 +90,7 @@ private:
     void write_snapshot();
     void link_jobs();
     void meter_use();
+    void meter_budgets();
     void act();
     bool act_once(std::set<std::uint32_t>& tried, std::int64_t now_s);
     [[nodiscard]] std::vector<Action> planned(const std::set<std::uint32_t>& tried, std::int64_t now_s) const;

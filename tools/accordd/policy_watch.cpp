@@ -43,6 +43,7 @@ PolicyWatch::PolicyWatch(std::string config_path, Stamp stamp, Config config)
 
 void PolicyWatch::refresh(Troubles& troubles, const std::optional<std::string>& slurm_user, std::int64_t now_s) {
     const bool config_changed = reload_config(troubles);
+    make_calendar(now_s);
     open_contracts(troubles);
     if (!contracts_) return;
     reload_contracts(troubles, config_changed);
@@ -63,6 +64,13 @@ bool PolicyWatch::reload_config(Troubles& troubles) {
     troubles.end("accord.toml");
     config_ = std::move(*config);
     return true;
+}
+
+/// Not beside a look-up, which is a thread of its own.
+void PolicyWatch::make_calendar(std::int64_t now_s) {
+    if (lookup_.running() || calendar_zone_ == config_.timezone) return;
+    calendar_ = Calendar(config_.timezone, now_s);
+    calendar_zone_ = config_.timezone;
 }
 
 /// Opened once, and again when the file is another one.

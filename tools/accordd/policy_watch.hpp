@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "contract/calendar.hpp"
 #include "log.hpp"
 #include "members.hpp"
 #include "policy/policy.hpp"
@@ -27,6 +28,8 @@ public:
 
     [[nodiscard]] const Policy& policy() const { return *policy_; }
     [[nodiscard]] const Config& config() const { return policy_->config(); }
+    /// In the time zone of accord.toml.
+    [[nodiscard]] const Calendar& calendar() const { return calendar_; }
 
 private:
     /// A file as it was last looked at.
@@ -39,6 +42,7 @@ private:
 
     PolicyWatch(std::string config_path, Stamp stamp, Config config);
     bool reload_config(Troubles& troubles);
+    void make_calendar(std::int64_t now_s);
     void open_contracts(Troubles& troubles);
     void reload_contracts(Troubles& troubles, bool config_changed);
     void resolve(Troubles& troubles, const std::string& slurm_user, std::int64_t now_s);
@@ -48,6 +52,8 @@ private:
     Stamp config_stamp_, contracts_stamp_;
     Config config_;
     std::shared_ptr<const Policy> policy_;
+    Calendar calendar_;
+    std::optional<std::string> calendar_zone_;
     std::optional<ContractsDb> contracts_;
     std::optional<std::int64_t> data_version_;  ///< of the policy in force
     std::vector<StoredContract> known_;

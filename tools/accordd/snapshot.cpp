@@ -2,6 +2,7 @@
 // The ledger's snapshot from a job list, and what must be counted beside it.
 #include "snapshot.hpp"
 
+#include <algorithm>
 #include <tuple>
 #include <utility>
 
@@ -40,6 +41,20 @@ bool same_ledger(const LedgerBase& left, const LedgerBase& right) {
         return std::tie(base.resolved_through, base.counted, base.queued, base.contracts, base.shape);
     };
     return parts(left) == parts(right);
+}
+
+bool budgets_are_due(const Policy& policy, const LedgerBase& written, const LedgerBase& newer) {
+    constexpr std::int64_t longest_s = 60;
+    if (written.budgets == newer.budgets) return false;
+    if (newer.metered_s - written.metered_s >= longest_s || written.budgets.size() != newer.budgets.size()) return true;
+    return std::any_of(newer.budgets.begin(), newer.budgets.end(), [&](const auto& budget) {
+        const auto& [key, use] = budget;
+        const auto before = written.budgets.find(key);
+        if (before == written.budgets.end() || before->second.period != use.period) return true;
+        const auto* contract = policy.contract(key);
+        return contract != nullptr && standing_of(*contract->contract, written.budgets, newer.taken_s).limit !=
+                                          standing_of(*contract->contract, newer.budgets, newer.taken_s).limit;
+    });
 }
 
 std::unordered_map<std::string, ContractClaims> all_claims(std::shared_ptr<const LedgerBase> base,

@@ -44,8 +44,13 @@ UsageInterval interval_of(const Place& place, const ClusterShape& shape, const J
 
 }  // namespace
 
-UsageMeter::UsageMeter(const std::vector<UsageInterval>& open) {
-    for (const auto& interval : open) running_[interval.job_id] = Stretch{interval, "", {}, interval.start_s, 0};
+UsageMeter::UsageMeter(const std::vector<UsageInterval>& open, std::int64_t seen_s) {
+    for (const auto& interval : open)
+        running_[interval.job_id] = Stretch{interval, "", {}, std::max(interval.start_s, seen_s), 0};
+}
+
+void UsageMeter::each_running(const std::function<void(const UsageInterval&, std::int64_t)>& use) const {
+    for (const auto& [job_id, stretch] : running_) use(stretch.interval, stretch.seen_s);
 }
 
 std::vector<UsageInterval> UsageMeter::update(const Config& config, const ClusterShape& shape,
@@ -73,12 +78,13 @@ void UsageMeter::see(const Config& config, const ClusterShape& shape, const JobV
         // A requeue sets the time of submission anew (batch_requeue_fini, 22.05).
         finish_running(job.job_id, std::min(job.submit_s, taken_s_), "requeued", changed);
     } else if (!job.holds_resources()) {
-        see_ended(job, {interval_of(place, shape, job), place.pool->partition, job.nodes, taken_s_, list_}, changed,
+        see_ended(job, {interval_of(place, shape, job), place.pool->partition, job.nodes, job.start_s, list_}, changed,
                   on_record);
     } else if (!goes_on(job, place.pool->partition)) {
         // The record of a job that runs again says no more when its run before had ended.
         finish_running(job.job_id, std::min(job.submit_s, job.start_s), "requeued", changed);
-        Stretch now{interval_of(place, shape, job), place.pool->partition, job.nodes, taken_s_, list_};
+        const auto seen_s = job.state == JobState::completing ? job.start_s : std::max(job.start_s, taken_s_);
+        Stretch now{interval_of(place, shape, job), place.pool->partition, job.nodes, seen_s, list_};
         changed.push_back(now.interval);
         running_.emplace(job.job_id, std::move(now));
     }
@@ -94,7 +100,8 @@ bool UsageMeter::goes_on(const JobView& job, const std::string& pool) {
     if (!same_run && !being_requeued) return false;
     if (!job.nodes.empty()) before.nodes = job.nodes;
     if (before.pool.empty()) before.pool = pool;
-    before.seen_s = taken_s_;
+    // A completing job's end is behind it.
+    if (job.state != JobState::completing) before.seen_s = std::max(before.seen_s, taken_s_);
     before.seen_in = list_;
     return true;
 }
@@ -112,7 +119,7 @@ void UsageMeter::see_ended(const JobView& job, Stretch now, std::vector<UsageInt
 
 void UsageMeter::finish(Stretch stretch, std::int64_t end_s, const char* how, std::vector<UsageInterval>& changed) {
     auto& interval = stretch.interval;
-    interval.end_s = std::max(end_s, interval.start_s);
+    interval.end_s = std::max({end_s, interval.start_s, stretch.seen_s});
     interval.ended = how;
     changed.push_back(interval);
     if (interval.cls == JobClass::borrowed && (interval.ended == "requeued" || interval.ended == "preempted"))

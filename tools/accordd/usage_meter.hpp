@@ -23,14 +23,18 @@ public:
     static constexpr std::int64_t beneficiary_window_s = 60;
     using OnRecord = std::function<bool(std::uint32_t job_id, std::uint32_t restart)>;
 
-    /// Goes on with the stretches that were open when accordd ended.
-    explicit UsageMeter(const std::vector<UsageInterval>& open);
+    /// Goes on with the stretches that were open when accordd ended, and known to be so up to `seen_s`.
+    explicit UsageMeter(const std::vector<UsageInterval>& open, std::int64_t seen_s = 0);
 
-    /// The stretches that began, ended or found their beneficiary since the list before. `taken_s` is the list's time;
-    /// `on_record` says whether a stretch that has ended, by job and restart, was written before.
+    /// The stretches that began, ended or found their beneficiary since the list before. `taken_s` is the time before the
+    /// list was asked for: a job that it shows running ran then. When the clock has stepped back, no stretch ends before
+    /// it was last seen. `on_record` says whether a stretch that has ended, by job and restart, was written before.
     [[nodiscard]] std::vector<UsageInterval> update(const Config& config, const ClusterShape& shape,
                                                     const std::vector<JobView>& jobs, std::int64_t taken_s,
                                                     const OnRecord& on_record);
+
+    /// The stretches that are open, and up to when a list has shown their jobs running.
+    void each_running(const std::function<void(const UsageInterval& interval, std::int64_t seen_s)>& use) const;
 
 private:
     using NodeRanges = std::vector<std::pair<std::int32_t, std::int32_t>>;
