@@ -95,6 +95,8 @@ private:
         row.headroom = contract ? headroom_of(*contract->contract, claims, type) : 0;
         row.excess = contract ? excess_of(*contract->contract, claims, type) : row.claimed + row.borrowed;
         row.queued_jobs = claims.queued_jobs;
+        if (contract && contract->contract->budget)
+            row.budget = standing_of(*contract->contract, input_.now.ledger.base().budgets, input_.now_s);
         const bool named = contract && contract->contract->capacity.contains(type);
         if (!named && row.claimed == 0 && row.borrowed == 0 && row.in_use == 0) return {};
         return row;

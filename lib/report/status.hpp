@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct StatusRow {
     Gpus in_use = 0;    ///< held by running jobs of either class
     Gpus lent = 0;      ///< of the guarantee: idle here, and in use by other contracts beyond theirs
     std::int64_t queued_jobs = 0;  ///< of the contract, whatever their type
+    std::optional<BudgetStanding> budget;  ///< of the contract, where it has one
 };
 
 /// A pool and one GPU type.

@@ -56,6 +56,24 @@ private:
 
 }  // namespace
 
+TEST_CASE("a contract's rows tell what is used of its budget") {
+    Site site;
+    auto terms = *site.contracts[1].contract;
+    terms.budget = Budget{10, "month", OnExhausted::borrow_only, 100};
+    site.contracts[1].contract = std::make_shared<const Contract>(terms);
+    CHECK(site.status().rows[1].budget->budget_gpu_s == 36'000);
+    CHECK_FALSE(site.status().rows[1].budget->period_end_s);
+    auto base = std::make_shared<LedgerBase>();
+    base->budgets["vision/gpu"] = {{now_s - 1000, now_s + 1000}, 36'000, 0};
+    site.now.ledger.rebase(std::move(base));
+    const auto rows = site.status().rows;
+    REQUIRE(rows.size() == 2);
+    CHECK_FALSE(rows[0].budget);
+    CHECK(rows[1].budget->used_gpu_s == 36'000);
+    CHECK(rows[1].budget->limit == BudgetLimit::borrow_only);
+    CHECK(rows[1].budget->period_end_s == now_s + 1000);
+}
+
 TEST_CASE("a contract's row holds its guarantee, claims, headroom, excess and use") {
     Site site;
     site.claim("vision/gpu", JobClass::guaranteed, 6);

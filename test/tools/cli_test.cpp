@@ -186,7 +186,9 @@ TEST_CASE("status tells claims, headroom and what runs, and that accordd is down
     REQUIRE(rows.size() == 1);
     CHECK(rows[0] == json{{"contract", "vision/gpu"}, {"pool", "gpu"}, {"state", "active"}, {"gpu_type", "a100"},
                           {"guaranteed", 8}, {"claimed", 2}, {"headroom", 6}, {"borrowed", 0}, {"excess", 0},
-                          {"in_use", 2}, {"lent", 0}, {"queued_jobs", 1}});
+                          {"in_use", 2}, {"lent", 0}, {"queued_jobs", 1}, {"budget_period", nullptr},
+                          {"budget_gpu_hours", nullptr}, {"budget_used_gpu_hours", nullptr},
+                          {"budget_period_end", nullptr}});
     const auto text = site.run("status --pool gpu").out;
     CHECK(text.find("pool gpu: 16 a100; 8 guaranteed, 8 owned by no contract; 2 in use, 0 of them lent\n") != std::string::npos);
     CHECK(text.find("claims: snapshot of 2026-01-01T00:01:40Z, and 0 later decisions\n") != std::string::npos);

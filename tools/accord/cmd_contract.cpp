@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
+#include <ctime>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "contract_text.hpp"
 #include "policy/utc.hpp"
 #include "store/contracts_db.hpp"
+#include "store/ledger_file.hpp"
 #include "store/store_paths.hpp"
 #include "sys/name_service.hpp"
 #include "store_access.hpp"
@@ -31,6 +33,7 @@ struct Options {
 struct Store {
     std::optional<ContractsDb> db;  ///< nothing: nothing was ever applied
     ContractsSnapshot snapshot;
+    std::string ledger;  ///< the path of accordd's file
 };
 
 Result<Store> open_store() {
@@ -38,14 +41,14 @@ Result<Store> open_store() {
     if (!config) return tl::unexpected<Error>(config.error());
     const auto owner = become_store_owner(*config);
     if (!owner) return tl::unexpected<Error>(owner.error());
-    const auto path = StorePaths(config->store_dir).contracts_db;
+    const StorePaths paths(config->store_dir);
     struct stat about {};
-    if (::stat(path.c_str(), &about) != 0 && errno == ENOENT) return Store();
-    auto db = ContractsDb::open(path, ContractsDb::Open::read_only);
+    if (::stat(paths.contracts_db.c_str(), &about) != 0 && errno == ENOENT) return Store();
+    auto db = ContractsDb::open(paths.contracts_db, ContractsDb::Open::read_only);
     if (!db) return tl::unexpected<Error>(db.error());
     auto snapshot = db->snapshot();
     if (!snapshot) return tl::unexpected<Error>(snapshot.error());
-    return Store{std::move(*db), std::move(*snapshot)};
+    return Store{std::move(*db), std::move(*snapshot), paths.ledger};
 }
 
 /// By its key, or by its account alone where that has one contract.
@@ -100,6 +103,20 @@ std::string member_names(const StoredContract& stored, const ContractsSnapshot& 
     return names;
 }
 
+/// What accordd has metered of budgets; nothing where it has not yet.
+struct Metered {
+    BudgetUses uses;
+    std::int64_t until_s = 0;
+};
+Metered metered_by(const std::string& ledger) {
+    struct stat about {};
+    if (::stat(ledger.c_str(), &about) != 0 && errno == ENOENT) return {};
+    auto base = read_ledger(ledger);
+    if (base) return {std::move(base->budgets), base->metered_s};
+    complain(base.error());
+    return {};
+}
+
 void print_contract(const Options& options, const Store& store, const StoredContract& stored, std::uint32_t version,
                     const std::string& text) {
     const bool in_force = version == stored.version;
@@ -107,13 +124,24 @@ void print_contract(const Options& options, const Store& store, const StoredCont
                               : version == stored.proposed_version ? "proposed"
                                                                    : "replaced";
     const auto members = member_names(stored, store.snapshot);
+    const auto* budgeted = in_force && stored.contract->budget ? stored.contract.get() : nullptr;
+    const auto metered = budgeted != nullptr ? metered_by(store.ledger) : Metered();
+    std::optional<BudgetStanding> budget;
+    if (budgeted != nullptr) budget = standing_of(*budgeted, metered.uses, std::time(nullptr));
     if (options.json) {
-        Table table({"contract", "version", "state", "changed", "members", "text"});
-        table.add({stored.key, version, state, utc_text(stored.changed_s), members, text});
+        std::vector<std::string> columns{"contract", "version", "state", "changed", "members", "text"};
+        std::vector<Cell> cells{stored.key, version, state, utc_text(stored.changed_s), members, text};
+        const auto more = budget_columns();
+        const auto budget_values = budget_cells(budgeted, budget);
+        columns.insert(columns.end(), more.begin(), more.end());
+        cells.insert(cells.end(), budget_values.begin(), budget_values.end());
+        Table table(std::move(columns));
+        table.add(std::move(cells));
         return table.print(true);
     }
     fmt::print("# {}, version {}, {}, changed {}\n# members: {}\n", stored.key, version, state,
                utc_text(stored.changed_s), members.empty() ? "none" : members);
+    if (budget) fmt::print("# budget: {}\n", budget_line(*budgeted, *budget, metered.until_s));
     fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
 }
 

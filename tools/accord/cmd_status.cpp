@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
+#include "contract_text.hpp"
 #include "policy/utc.hpp"
 #include "report/status.hpp"
 #include "site_now.hpp"
@@ -21,13 +22,37 @@ struct Options {
     bool json = false;
 };
 
-void print_rows(const std::vector<StatusRow>& rows, bool json) {
-    Table table({"contract", "pool", "state", "gpu_type", "guaranteed", "claimed", "headroom", "borrowed", "excess", "in_use",
-                 "lent", "queued_jobs"});
-    for (const auto& row : rows)
-        table.add({row.contract, row.pool, row.state, row.gpu_type, row.guaranteed, row.claimed, row.headroom, row.borrowed,
-                   row.excess, row.in_use, row.lent, row.queued_jobs});
+const Contract* terms_of(const SiteNow& site, const std::string& key) {
+    const auto found = std::find_if(site.contracts.begin(), site.contracts.end(),
+                                    [&](const auto& one) { return one.contract->key() == key; });
+    return found == site.contracts.end() ? nullptr : found->contract.get();
+}
+
+void print_rows(const SiteNow& site, const std::vector<StatusRow>& rows, bool json) {
+    std::vector<std::string> columns{"contract", "pool", "state", "gpu_type", "guaranteed", "claimed", "headroom", "borrowed",
+                                     "excess", "in_use", "lent", "queued_jobs"};
+    const auto more = budget_columns();
+    if (json) columns.insert(columns.end(), more.begin(), more.end());
+    Table table(std::move(columns));
+    for (const auto& row : rows) {
+        std::vector<Cell> cells{row.contract, row.pool, row.state, row.gpu_type, row.guaranteed, row.claimed, row.headroom,
+                                row.borrowed, row.excess, row.in_use, row.lent, row.queued_jobs};
+        const auto budget = budget_cells(terms_of(site, row.contract), row.budget);
+        if (json) cells.insert(cells.end(), budget.begin(), budget.end());
+        table.add(std::move(cells));
+    }
     table.print(json);
+}
+
+/// One line for each contract that has a budget, however many GPU types it has.
+void print_budgets(const SiteNow& site, const std::vector<StatusRow>& rows) {
+    const StatusRow* last = nullptr;
+    for (const auto& row : rows) {
+        if (!row.budget || (last != nullptr && last->contract == row.contract)) continue;
+        last = &row;
+        fmt::print("budget of {}: {}\n", row.contract,
+                   budget_line(*terms_of(site, row.contract), *row.budget, site.now.ledger.base().metered_s));
+    }
 }
 
 void print_pool(const PoolStatus& pool) {
@@ -64,11 +89,12 @@ int status(const Options& options) {
     if (!running) return complain(running.error());
     for (const auto& warning : site->now.warnings) complain(warning);
     const auto found = status_of({site->config, site->contracts, site->now, *running, std::time(nullptr), options.pool});
-    print_rows(found.rows, options.json);
+    print_rows(*site, found.rows, options.json);
     if (options.json) {
         if (!site->accordd.well_at(std::time(nullptr))) print_freshness(*site, stderr);
         return done;
     }
+    print_budgets(*site, found.rows);
     for (const auto& pool : found.pools) print_pool(pool);
     print_freshness(*site, stdout);
     return done;
