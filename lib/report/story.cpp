@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "policy/classify.hpp"
+#include "policy/messages.hpp"
 #include "policy/utc.hpp"
 
 namespace accord {
@@ -96,6 +97,12 @@ std::string queued_state(const Present& present) {
     if (present.job.het_job_id != 0)
         return what + ": the components of its job are released together, as soon as enough GPUs are free for all";
     const auto borrows = may_borrow(*present.contract, present.job.type, present.job.requeueable);
+    const auto& budget = present.budget;
+    if (budget.limit == BudgetLimit::reject || (budget.limit == BudgetLimit::borrow_only && !borrows))
+        return fmt::format("{}: {}; it is released then, as soon as there is room", what, budget_text(budget));
+    if (budget.limit == BudgetLimit::borrow_only)
+        return fmt::format("{}: {}; it is released then, or as soon as there is room within the borrow limit", what,
+                           budget_text(budget));
     const auto until = borrows ? "headroom or room within the borrow limit" : "headroom, since it could not be requeued";
     const auto user_hold = user_wants_hold ? "; its own user wants it held even then" : "";
     return fmt::format("{}: {}; it is released as soon as there is {}{}", what, room_for(present), until, user_hold);

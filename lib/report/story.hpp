@@ -44,6 +44,7 @@ struct Present {
     GpuVector ask;  ///< what it claims, or would claim
     std::optional<JobFacts> facts;  ///< none: it never passed the plugin
     std::int64_t now_s = 0;
+    BudgetStanding budget{};
 };
 /// What it is doing, or what it waits for.
 [[nodiscard]] std::string present_state(const Present& present);

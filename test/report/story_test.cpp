@@ -29,6 +29,7 @@ struct Waiting {
     Contract contract;
     ContractClaims claims;
     std::optional<JobFacts> facts = JobFacts{};
+    BudgetStanding budget;
 
     Waiting() {
         job.account = contract.account = "vision";
@@ -39,7 +40,7 @@ struct Waiting {
         job.hold = Hold::admin;
     }
     [[nodiscard]] std::string state(JobClass cls) const {
-        return present_state({config, job, &contract, claims, cls, {{"a100", 4}}, facts, new_year_s});
+        return present_state({config, job, &contract, claims, cls, {{"a100", 4}}, facts, new_year_s, budget});
     }
 };
 
@@ -104,6 +105,18 @@ TEST_CASE("modifications and observe mode are told as such") {
     CHECK(text_of(story_of(input)) ==
           "2026-01-01T00:00:00Z modification: a change to it was judged; decision 0-2: rejected: job 17 is queued until "
           "there is room [queued] (observe mode: recorded, not enforced)\n");
+}
+
+TEST_CASE("a queued job is told when a budget holds it back") {
+    Waiting waiting;
+    waiting.budget = {BudgetLimit::reject, 36'000, 37'000, 0, new_year_s + 60};
+    CHECK(waiting.state(JobClass::queued) ==
+          "it is queued (held by accordd) for 4 a100 of vision/gpu: 10.2 of the 10 GPU-hours of its budget are used, and the "
+          "next period begins at 2026-01-01T00:01:00Z; it is released then, as soon as there is room");
+    waiting.budget.limit = BudgetLimit::borrow_only;
+    CHECK(waiting.state(JobClass::queued).ends_with("or as soon as there is room within the borrow limit"));
+    waiting.job.requeueable = false;
+    CHECK(waiting.state(JobClass::queued).ends_with("it is released then, as soon as there is room"));
 }
 
 TEST_CASE("a queued job is told what it waits for") {

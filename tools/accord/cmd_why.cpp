@@ -98,6 +98,7 @@ std::string state_now(const SiteNow& site, const Policy& policy, const JobView& 
     const auto& claims = site.now.ledger.of(key);
     Present present{site.config, job, contract ? contract->contract.get() : nullptr, claims, JobClass::borrowed, {}, {},
                     now_s};
+    if (contract) present.budget = standing_of(*contract->contract, site.now.ledger.base().budgets, now_s);
     if (!governed.empty()) {
         present.cls = governed.front().cls;
         present.facts = governed.front().facts;

@@ -76,10 +76,9 @@ void add_outstanding(BudgetUses& uses, const std::vector<GovernedJob>& jobs, std
         const auto& job = *governed.job;
         const auto begins_s = job.holds_resources() ? job.start_s : now_s;
         const auto ends_s = job.time_limit_min ? begins_s + saturating_mul(*job.time_limit_min, 60) : gpus_max;
-        const auto& claim = governed.cls == JobClass::queued ? governed.would_claim : governed.claim;
         const auto left_s = use->second.period.overlap(now_s, ends_s);
         auto& outstanding = use->second.outstanding_gpu_s;
-        outstanding = saturating_add(outstanding, saturating_mul(total(claim), left_s));
+        outstanding = saturating_add(outstanding, saturating_mul(total(governed.would_claim), left_s));
     }
 }
 
