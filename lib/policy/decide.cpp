@@ -128,7 +128,11 @@ Rewrite rewrite_for(const Submission& submission, const Application& application
     const auto cls = classification.cls;
     rewrite.account = application.account;
     rewrite.partition = cls == JobClass::guaranteed ? application.pool.partition : application.pool.lend_partition;
-    rewrite.hold = cls == JobClass::queued;
+    const auto& request = submission.request;
+    // Slurm refuses a begin time after the deadline (_validate_job_desc, 24.11); accordd may park the job later.
+    const bool may_park = request.dependent && !request.held && !request.deadline;
+    if (cls == JobClass::queued && may_park) rewrite.begin_s = parked(request.begin_s);
+    rewrite.hold = cls == JobClass::queued && !rewrite.begin_s;
     if (cls != JobClass::queued)
         rewrite.site_factor = site_factor(submission.policy.config(), application.terms(), cls, claims, ask);
     rewrite.time_limit_min = imposed_time_limit(application);

@@ -51,6 +51,7 @@ struct Rewrite {
     std::string account;
     std::string partition;
     bool hold = false;
+    std::optional<std::int64_t> begin_s;      ///< R5: parked instead
     std::optional<std::int64_t> site_factor;  ///< R16, without Slurm's offset; unset for a queued job
     std::optional<std::int64_t> time_limit_min;
     std::optional<std::int64_t> array_limit;  ///< R7: a %limit that fits

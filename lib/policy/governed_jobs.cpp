@@ -13,8 +13,8 @@ namespace {
 
 JobClass class_of(const JobView& job, const Place& place, const std::optional<JobFacts>& facts) {
     if (!place.lent) return JobClass::guaranteed;
-    if (job.state != JobState::pending || job.hold == Hold::none) return JobClass::borrowed;
-    const bool queued = facts ? facts->cls == JobClass::queued : job.hold == Hold::admin;
+    if (job.state != JobState::pending || !job.is_kept()) return JobClass::borrowed;
+    const bool queued = facts ? facts->cls == JobClass::queued : job.hold != Hold::user;
     return queued ? JobClass::queued : JobClass::borrowed;
 }
 

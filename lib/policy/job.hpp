@@ -45,8 +45,10 @@ struct JobView {
     /// The nodes that it holds or held last, as ranges (first, last) of slurmctld's node indices.
     std::vector<std::pair<std::int32_t, std::int32_t>> nodes;
 
-    /// R5: no date and no dependency is before it. A hold is another matter.
-    [[nodiscard]] bool eligible_at(std::int64_t now_s) const { return !dependent && begin_s <= now_s; }
+    /// R5: no date of its user's and no dependency is before it. A hold is another matter.
+    [[nodiscard]] bool eligible_at(std::int64_t now_s) const { return !dependent && own_begin(begin_s) <= now_s; }
+    /// Neither can Slurm start it: it is held or parked.
+    [[nodiscard]] bool is_kept() const { return hold != Hold::none || is_parked(begin_s); }
     [[nodiscard]] bool holds_resources() const {
         return state == JobState::running || state == JobState::suspended || state == JobState::completing;
     }

@@ -60,13 +60,13 @@ Decision rejected(const Judgement& judgement, Reason reason, std::string_view bo
     return decision;
 }
 
-/// A queued job is held in the lend partition, and the record says so; where that is silent, an administrator's hold there
+/// A queued job is kept in the lend partition, and the record says so; where that is silent, an administrator's hold there
 /// is accordd's.
 bool is_queued(const Judgement& judgement) {
     const auto& job = judgement.job;
-    if (!judgement.place.lent || job.state != JobState::pending || job.hold == Hold::none) return false;
+    if (!judgement.place.lent || job.state != JobState::pending || !job.is_kept()) return false;
     const auto decision = decision_in_comment(job.admin_comment);
-    return decision ? judgement.ledger.is_queued(decision->number) : job.hold == Hold::admin;
+    return decision ? judgement.ledger.is_queued(decision->number) : job.hold != Hold::user;
 }
 
 std::string job_text(const Judgement& judgement) { return "job " + printable(judgement.modification.job_name); }
@@ -117,7 +117,7 @@ std::string staleness(const Judgement& judgement, JobClass to, const GpuVector& 
     const auto& job = judgement.job;
     if (job.state != JobState::pending) return "the job is no longer pending";
     if (!judgement.place.lent) return "the job is not in a lend partition";
-    if (to != JobClass::guaranteed && job.hold == Hold::none) return "the job is not held";
+    if (to != JobClass::guaranteed && !job.is_kept()) return "the job is not held";
     if (to == JobClass::queued) return {};
     const auto* contract = judgement.contract();
     if (contract == nullptr || !contract->active_at(judgement.now_s)) return "its contract is not active";
@@ -126,7 +126,7 @@ std::string staleness(const Judgement& judgement, JobClass to, const GpuVector& 
     const auto budget = budget_limit(judgement);
     if (!claim.empty() && (budget == BudgetLimit::reject || (budget != BudgetLimit::none && to == JobClass::guaranteed)))
         return "its contract's budget is used up";
-    if (job.hold != Hold::none && beyond_member_limit(terms, claims, job.uid, claim))
+    if (job.is_kept() && beyond_member_limit(terms, claims, job.uid, claim))
         return fmt::format("{} GPUs are the member's already", claimed_by(claims, job.uid));
     if (to == JobClass::guaranteed) {
         if (claim.empty() && job.het_job_id == 0) return "the job asks for no GPU";
@@ -255,6 +255,15 @@ Objection object_to_release(const Judgement& judgement) {
     return decision;
 }
 
+Objection object_to_begin(const Judgement& judgement) {
+    const auto& job = judgement.job;
+    if (!judgement.change().begin || !is_parked(job.begin_s) || !is_queued(judgement)) return {};
+    return rejected(judgement, Reason::queued,
+                    fmt::format("{} is queued until its dependency is met and there is room for {}, and gets its begin time "
+                                "then: leave it, or cancel and submit again; ask {}",
+                                job_text(judgement), contract_key(job, *judgement.place.pool), judgement.whom()));
+}
+
 Objection object_to_asks(const Judgement& judgement) {
     const auto& asks = judgement.change().asks;
     if (asks.empty()) return {};
@@ -284,7 +293,7 @@ Objection object_to_paths(const Judgement& judgement) {
 }
 
 constexpr Objection (*objections[])(const Judgement&) = {
-    object_to_account, object_to_comment, object_to_partition, object_to_release, object_to_asks, object_to_paths,
+    object_to_account, object_to_comment, object_to_partition, object_to_release, object_to_begin, object_to_asks, object_to_paths,
 };
 
 /// The owner's hold of a queued job is lost by Slurm once accordd's own is on it: it is kept on record.

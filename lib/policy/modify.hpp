@@ -23,6 +23,7 @@ struct Change {
     std::optional<std::string> partition, account;
     std::optional<std::string> admin_comment;
     std::optional<std::string> work_dir, std_out, std_err, std_in;
+    bool begin = false;  ///< StartTime
     /// Of an array the new throttle, 0 for none; in `asks`, too. In force before it is judged (_update_job, 22.05).
     std::optional<std::int64_t> array_limit;
     /// scontrol's names of the other changed fields that say what the job asks for: GPUs (Gres, TresPer...), nodes,

@@ -17,6 +17,7 @@ namespace {
 
 constexpr Named<ActionKind> action_kinds[] = {
     {ActionKind::promote, "promote"}, {ActionKind::release, "release"}, {ActionKind::hold, "hold"},
+    {ActionKind::park, "park"},
     {ActionKind::throttle, "throttle"}};
 
 /// A pending job that might be promoted or released, or the components of a heterogeneous one that might be so together.
@@ -247,14 +248,21 @@ Action action_for(const Planning& planning, const GovernedJob& governed, JobClas
     action.site_factor = site_factor(planning.policy.config(), *planning.contract_in_force(governed), to,
                                      planning.claims.at(governed.contract), governed.would_claim);
     action.reason = to == JobClass::guaranteed ? Reason::headroom : Reason::borrow_limit;
+    if (is_parked(governed.job->begin_s)) action.begin_s = std::max(own_begin(governed.job->begin_s), planning.now_s);
     action.user_hold = governed.cls == JobClass::queued && governed.facts && governed.facts->user_wants_hold;
     return action;
 }
 
-/// An administrator's hold in place of the user's, which its owner could lift.
-Action hold_for(const GovernedJob& governed, const PoolConfig& pool) {
+/// An administrator's hold in place of the user's, which its owner could lift; none where that would keep Slurm from
+/// testing its dependency.
+std::optional<Action> keeping_for(const GovernedJob& governed, const PoolConfig& pool) {
+    const auto& job = *governed.job;
+    const bool user_wants_hold = governed.facts && governed.facts->user_wants_hold;
+    const bool park = job.dependent && !user_wants_hold;
+    if (park ? job.hold == Hold::none : job.hold != Hold::user) return std::nullopt;
     Action action;
-    action.kind = ActionKind::hold;
+    action.kind = park ? ActionKind::park : ActionKind::hold;
+    if (park) action.begin_s = parked(job.begin_s);
     action.job_id = governed.job->job_id;
     action.contract = governed.contract;
     action.to = JobClass::queued;
@@ -298,8 +306,8 @@ void plan_for(Planning& planning, const Candidate& candidate, std::vector<Action
             if (*to == JobClass::guaranteed)
                 for (auto& [partition, idle] : planning.idle)
                     if (partition == actions.back().partition) add(idle, part->would_claim, -1);
-        } else if (part->cls == JobClass::queued && part->job->hold == Hold::user) {
-            actions.push_back(hold_for(*part, planning.pool_of(*part)));
+        } else if (part->cls == JobClass::queued) {
+            if (auto keeping = keeping_for(*part, planning.pool_of(*part))) actions.push_back(std::move(*keeping));
         }
     }
 }

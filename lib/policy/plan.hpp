@@ -16,7 +16,7 @@
 
 namespace accord {
 
-enum class ActionKind { promote, release, hold, throttle };
+enum class ActionKind { promote, release, hold, park, throttle };
 
 /// What accordd is to do with one pending job, or with the throttle of one array.
 struct Action {
@@ -28,9 +28,10 @@ struct Action {
     GpuVector gpus;  ///< the claim that goes with it
     std::string partition;                     ///< where the job goes
     std::optional<std::int64_t> site_factor;   ///< R16, without Slurm's offset
+    std::optional<std::int64_t> begin_s;  ///< of a job that is parked, or is to be
     bool user_hold = false;  ///< leave a hold that the user asked for while it was queued
     std::int64_t throttle = 0;  ///< what the array's is put back to; 0: none
-    Reason reason = Reason::headroom;  ///< where there is room now; `queued` for a hold, `immutable` for a throttle
+    Reason reason = Reason::headroom;  ///< where there is room now; `queued` for a hold or a parking, `immutable` for a throttle
 };
 [[nodiscard]] const char* to_string(ActionKind kind);
 

@@ -43,6 +43,18 @@ struct ArraySpec {
 /// Reads "0-9:3,20%4", with or without brackets; nothing when it is not one that Slurm would take.
 [[nodiscard]] std::optional<ArraySpec> parse_array(const std::string& text);
 
+/// R5: a queued job that depends on others is not held, since Slurm leaves the dependencies of held jobs untested
+/// (job_independent, 22.05 and 24.11); it is parked: its begin time is put off by this much.
+inline constexpr std::int64_t parking_s = std::int64_t{100} * 365 * 86400;
+[[nodiscard]] constexpr bool is_parked(std::int64_t begin_s) { return begin_s >= parking_s; }
+/// The begin time of a parked job, and the one that its user asked for.
+[[nodiscard]] constexpr std::int64_t parked(std::int64_t begin_s) {
+    return is_parked(begin_s) ? begin_s : begin_s + parking_s;
+}
+[[nodiscard]] constexpr std::int64_t own_begin(std::int64_t begin_s) {
+    return is_parked(begin_s) ? begin_s - parking_s : begin_s;
+}
+
 /// A component of a heterogeneous job. Slurm asks for one after the other, and the job is created when all have passed.
 struct HetPart {
     std::uint32_t offset = 0;
@@ -62,6 +74,7 @@ struct JobRequest {
     bool requeueable = true;
     bool held = false;  ///< the user asked for a hold
     bool dependent = false;     ///< --dependency
+    bool deadline = false;      ///< --deadline
     std::int64_t begin_s = 0;   ///< --begin, seconds since the epoch; 0: none
     std::optional<HetPart> het;  ///< of a heterogeneous job
     std::string work_dir, std_out, std_err, std_in;

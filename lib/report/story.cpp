@@ -111,7 +111,8 @@ std::string queued_state(const Present& present) {
 std::string pending_state(const Present& present) {
     const auto& job = present.job;
     const auto* cls = to_string(present.cls);
-    if (job.begin_s > present.now_s) return fmt::format("it is {} and may begin at {}", cls, utc_text(job.begin_s));
+    const auto begin_s = own_begin(job.begin_s);
+    if (begin_s > present.now_s) return fmt::format("it is {} and may begin at {}", cls, utc_text(begin_s));
     if (job.dependent) return fmt::format("it is {} and waits for a dependency", cls);
     if (present.cls == JobClass::queued) return queued_state(present);
     if (job.hold == Hold::user) return fmt::format("it is {} and held by its user", cls);

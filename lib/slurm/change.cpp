@@ -90,6 +90,7 @@ Change change_of(const job_desc_msg_t& desc) {
     change.std_out = given(desc.std_out);
     change.std_err = given(desc.std_err);
     change.std_in = given(desc.std_in);
+    change.begin = desc.begin_time != 0;
     change.array_limit = throttle_of(desc.array_inx);
     Asks asks;
     note_gpus(asks, desc);

@@ -37,6 +37,7 @@ struct JobUpdate {
     std::optional<std::int64_t> site_factor;  ///< without Slurm's offset
     std::string admin_comment;
     std::optional<HoldChange> hold;
+    std::optional<std::int64_t> begin_s;      ///< the earliest start, seconds since the epoch
     std::optional<std::int64_t> array_limit;  ///< the array's throttle, 0 for none; `job_id` is the array's own
 };
 

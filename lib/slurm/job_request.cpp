@@ -93,8 +93,10 @@ JobRequest job_request(const job_desc_msg_t& desc, bool requeue_default) {
     request.requeueable = desc.requeue == NO_VAL16 ? requeue_default : desc.requeue != 0;
     request.held = desc.priority == 0;
     request.dependent = words_of(desc.dependency).has_value();
+    request.deadline = desc.deadline != 0 && static_cast<std::uint32_t>(desc.deadline) != NO_VAL;
     request.begin_s = desc.begin_time;
-    if (desc.het_job_offset != NO_VAL) request.het = HetPart{desc.het_job_offset, {}};
+    // a scrontab job has an offset of 0, too (crontab_submit)
+    if (request.type == WorkloadType::het) request.het = HetPart{desc.het_job_offset, {}};
     request.work_dir = text_of(desc.work_dir);
     request.std_out = text_of(desc.std_out);
     request.std_err = text_of(desc.std_err);

@@ -136,6 +136,7 @@ Result<void> SlurmCluster::update(const JobUpdate& update) {
     if (update.site_factor) desc.site_factor = static_cast<std::uint32_t>(NICE_OFFSET + *update.site_factor);
     desc.admin_comment = const_cast<char*>(update.admin_comment.c_str());
     if (update.hold) set_hold(desc, *update.hold);
+    if (update.begin_s) desc.begin_time = *update.begin_s;
     auto throttle = std::to_string(update.array_limit.value_or(0));
     if (update.array_limit) desc.array_inx = throttle.data();
     if (::slurm_update_job(&desc) == SLURM_SUCCESS) return {};

@@ -44,6 +44,7 @@ void apply_rewrite(job_desc_msg_t& desc, const Rewrite& rewrite) {
     if (!rewrite.account.empty()) set_slurm_text(desc.account, rewrite.account);
     if (!rewrite.partition.empty()) set_slurm_text(desc.partition, rewrite.partition);
     if (rewrite.hold) desc.priority = 0;
+    if (rewrite.begin_s) desc.begin_time = *rewrite.begin_s;
     if (rewrite.site_factor) desc.site_factor = static_cast<std::uint32_t>(std::int64_t{NICE_OFFSET} + *rewrite.site_factor);
     if (rewrite.time_limit_min) desc.time_limit = static_cast<std::uint32_t>(*rewrite.time_limit_min);
     if (rewrite.admin_comment) set_slurm_text(desc.admin_comment, *rewrite.admin_comment);

@@ -169,6 +169,14 @@ EOF
 # accord_apply: brings the contracts written so far into force; slurmctld's plugin decides by them when it returns.
 accord_apply() { accord apply "$CLUSTER_DIR/contracts"; }
 
+# close_gate: from now on a job that asks for the licence "gate" is eligible, and waits for it as long as it lives.
+close_gate() {
+    echo 'Licenses=gate:100000' >>"$CLUSTER_DIR/slurm.conf"
+    scontrol reconfigure
+    wait_for 20 scontrol create reservation ReservationName=gate Licenses=gate:100000 StartTime=now Duration=UNLIMITED \
+        Users=root Flags=LICENSE_ONLY >&2
+}
+
 # policy_reload: makes the plugin read its settings and the store, and waits until it has read. What it read may be older
 # than this call the first time, not the second.
 policy_reload() {

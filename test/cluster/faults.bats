@@ -9,6 +9,7 @@ setup_file() {
     make --silent -C "$root" test/cluster/late_clock.la >&2
     cluster_up --nodes 2 --gpus 4
     settle_soon
+    close_gate
     write_contract vision 4
     write_contract speech 4
     accord_apply
@@ -31,11 +32,11 @@ log_length() { ctld_log | wc -l; }
 # as_slurm COMMAND…
 as_slurm() { runuser --user=slurm -- "$@"; }
 
-submits() { held "$1" --account="$2" --gpus=1; }
+submits() { parked "$1" --account="$2" --gpus=1; }
 
 # unavailable USER: a submission is rejected since no decision can be made or kept.
 unavailable() {
-    run as_user "$1" sbatch --hold --output=/dev/null --gpus=1 --wrap=true
+    run as_user "$1" sbatch --licenses=gate:1 --output=/dev/null --gpus=1 --wrap=true
     assert_failure
     assert_output --partial '[store_unavailable]'
 }
@@ -327,7 +328,7 @@ passes_unrecorded() {
     assert_success
 }
 
-# submit_many USER ACCOUNT: held jobs one after the other, whatever becomes of them.
+# submit_many USER ACCOUNT: parked jobs one after the other, whatever becomes of them.
 submit_many() {
     local i
     for ((i = 0; i < 30; i++)); do submits "$1" "$2" >/dev/null 2>&1 || true; done
@@ -390,9 +391,9 @@ counted_once() {
     cancel_all
     wait_for 60 claims_guaranteed vision1 vision 2
     restart_slurmctld
-    job=$(held vision1 --account=vision --gpus=2)
+    job=$(parked vision1 --account=vision --gpus=2)
     assert_equal "$(record_of "$job" .class)" guaranteed
-    job=$(held vision1 --account=vision --gpus=1)
+    job=$(parked vision1 --account=vision --gpus=1)
     assert_equal "$(record_of "$job" .class)" borrowed
 }
 
@@ -427,7 +428,7 @@ has_ended() { [ -n "$(metered "$1" end_time)" ]; }
     wait_for 20 is_metered "$job"
     before=$(last_record .time_s)
     touch "$CLUSTER_DIR/late"
-    later=$(held vision1 --account=vision --gpus=1) # Slurm's own scheduler stands still for that hour
+    later=$(parked vision1 --account=vision --gpus=1) # Slurm's own scheduler stands still for that hour
     assert_equal "$(last_record .id)" "$(decision_id "$later")"
     assert [ "$(last_record .time_s)" -lt "$before" ]
     scancel "$job" "$later"
@@ -451,7 +452,7 @@ has_ended() { [ -n "$(metered "$1" end_time)" ]; }
 # claims_guaranteed USER ACCOUNT GPUS: such a job is guaranteed and the contract's only claim.
 claims_guaranteed() {
     local job
-    job=$(held "$1" --account="$2" --gpus="$3")
+    job=$(parked "$1" --account="$2" --gpus="$3")
     if [ "$(record_of "$job" '[.class, .inputs.guaranteed, .inputs.borrowed] | tojson')" = '["guaranteed",null,null]' ]; then
         return 0
     fi

@@ -9,7 +9,7 @@ setup_file() {
     cluster_up --nodes 2 --gpus 4
     settle_soon
     echo 'PartitionName=other Nodes=n1 PriorityTier=1' >>"$CLUSTER_DIR/slurm.conf"
-    scontrol reconfigure
+    close_gate
     write_contract vision 4 'borrow_limit = 0'
     write_contract speech 2
     accord_apply
@@ -76,7 +76,7 @@ is_held() { [ "$(job_field "$1" Priority)" = 0 ] && [ "$(job_field "$1" Partitio
 
 @test "what a job asks for cannot be changed by its owner" {
     local job change
-    job=$(held vision1 --account=vision --gpus=2)
+    job=$(parked vision1 --account=vision --gpus=2)
     for change in Gres=gpu:4 NumNodes=2 NumTasks=4 NumCPUs=8 MinMemoryNode=100 CPUsPerTask=2 OverSubscribe=no \
         TimeLimit=10 ReqNodeList=n1 Requeue=0; do
         refused "$job" immutable update JobId="$job" "$change"
@@ -86,7 +86,7 @@ is_held() { [ "$(job_field "$1" Priority)" = 0 ] && [ "$(job_field "$1" Partitio
 
 @test "what asks for nothing can be changed, and leaves no record" {
     local job before
-    job=$(held vision1 --account=vision --gpus=2)
+    job=$(parked vision1 --account=vision --gpus=2)
     before=$(records)
     as_user vision1 scontrol update JobId="$job" Comment=note
     as_user vision1 scontrol update JobId="$job" JobName=renamed
@@ -98,14 +98,14 @@ is_held() { [ "$(job_field "$1" Priority)" = 0 ] && [ "$(job_field "$1" Partitio
 
 @test "a job that is not queued is its owner's to hold and release" {
     local job
-    job=$(held speech1 --account=speech --gpus=1)
+    job=$(submit speech1 --hold --account=speech --gpus=1 --wrap=true)
     as_user speech1 scontrol release "$job"
     wait_state "$job" COMPLETED
 }
 
 @test "an array's throttle is refused to its owner" {
     local job
-    job=$(held vision1 --account=vision --array=0-3%1 --gpus=1)
+    job=$(parked vision1 --account=vision --array=0-3%1 --gpus=1)
     refused "$job" immutable update JobId="$job" ArrayTaskThrottle=4
 }
 
@@ -122,7 +122,7 @@ is_held() { [ "$(job_field "$1" Priority)" = 0 ] && [ "$(job_field "$1" Partitio
 
 @test "an operator's change passes and is on record" {
     local job
-    job=$(held vision1 --account=vision --gpus=1)
+    job=$(parked vision1 --account=vision --gpus=1)
     scontrol update JobId="$job" TimeLimit=30
     assert_equal "$(job_field "$job" TimeLimit)" 00:30:00
     assert_equal "$(last_record '[.kind, .verdict, .job_decision] | join(" ")')" \

@@ -9,6 +9,7 @@ setup_file() {
     make --silent -C "$root" test/cluster/hanging_names.la >&2
     cluster_up --nodes 2 --gpus 4
     install -m 0755 "$root/test/cluster/.libs/hanging_names.so" "$CLUSTER_DIR/opt/lib/"
+    close_gate
     write_contract vision 4
     accord_apply
     wait_for 10 ruled_by vision1 vision 1
@@ -70,8 +71,8 @@ accordd_pid() { own_process "^$CLUSTER_DIR/opt/libexec/accordd"; }
     wait_for 60 ruled_by speech1 speech 1
 }
 
-# submits_now: prints the id of a held job; fails where slurmctld takes longer than 20 s.
+# submits_now: prints the id of a parked job; fails where slurmctld takes longer than 20 s.
 submits_now() {
-    as_user vision1 timeout 20 sbatch --parsable --hold --output=/dev/null --account=vision --gpus=1 --wrap=true \
+    as_user vision1 timeout 20 sbatch --parsable --licenses=gate:1 --output=/dev/null --account=vision --gpus=1 --wrap=true \
         2>/dev/null
 }

@@ -16,15 +16,15 @@ decision_id() { scontrol show job "$1" | sed -n 's/^ *AdminComment=accord:v1 dec
 # record_of JOB FILTER: jq's FILTER of the decision that the job carries.
 record_of() { journal | jq --raw-output "select(.id == \"$(decision_id "$1")\") | $2"; }
 
-# held USER SBATCH-ARGUMENT…: submits a job that its user holds, and prints its id.
-held() {
+# parked USER SBATCH-ARGUMENT…: submits a job that waits behind the closed gate, and prints its id.
+parked() {
     local user=$1
     shift
-    submit "$user" --hold "$@" --wrap=true 2>/dev/null
+    submit "$user" --licenses=gate:1 "$@" --wrap=true 2>/dev/null
 }
 
-# gpus_of SBATCH-ARGUMENT…: how many GPUs a held job of vision1's is counted with, as {"type":[min,max]}.
-gpus_of() { record_of "$(held vision1 "$@")" '.gpus | tojson'; }
+# gpus_of SBATCH-ARGUMENT…: how many GPUs a parked job of vision1's is counted with, as {"type":[min,max]}.
+gpus_of() { record_of "$(parked vision1 "$@")" '.gpus | tojson'; }
 
 # nothing_claimed USER CONTRACT SBATCH-OPTION…: the plugin counts no claim of the contract at this moment, as the record of a
 # rejection says; the options ask for more than the contract could ever hold. Claims of jobs that are gone end with
@@ -64,5 +64,9 @@ check_journal() {
 # settle_soon: accordd gives up decisions that became no job after a second.
 settle_soon() { sed -i 's/^settle = .*/settle = "1s"/' "$ACCORD_CONF"; }
 
-# ruled_by USER ACCOUNT VERSION: the plugin judges by this version of the contract, seen by a held job's record.
-ruled_by() { [ "$(record_of "$(held "$1" --account="$2" --gpus=1)" .contract_version)" = "$3" ]; }
+# ruled_by USER ACCOUNT VERSION: the plugin judges by this version of the contract, as a held job's record says.
+ruled_by() {
+    local job
+    job=$(submit "$1" --hold --account="$2" --gpus=1 --wrap=true 2>/dev/null)
+    [ "$(record_of "$job" .contract_version)" = "$3" ]
+}

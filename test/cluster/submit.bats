@@ -11,7 +11,7 @@ setup_file() {
     settle_soon
     install -m 0755 "$root/test/cluster/submit_request" "$CLUSTER_DIR/opt/bin/"
     echo 'PartitionName=other Nodes=n1 PriorityTier=1' >>"$CLUSTER_DIR/slurm.conf"
-    scontrol reconfigure
+    close_gate
     write_contract vision 16 'borrow_limit = 8'
     write_contract speech 4 'borrow_limit = 0'
     accord_apply
@@ -83,7 +83,7 @@ refused() {
 @test "no GPUs and an empty option are no GPU job" {
     local job before
     before=$(slurmctld_pid)
-    job=$(held vision1 --gres=gpu:0)
+    job=$(parked vision1 --gres=gpu:0)
     assert_equal "$(record_of "$job" '[.verdict, .class, .reason] | join(" ")')" 'admitted borrowed no_gpu'
     assert_equal "$(record_of "$job" '.gpus | add // 0 | tojson')" 0
     # the empty form is Slurm's own to refuse, which not every release does
@@ -131,9 +131,9 @@ refused() {
 # bats test_tags=A28
 @test "account and partition are found whatever their spelling or absence" {
     local job
-    job=$(held vision1 --account=VISION --gpus=1)
+    job=$(parked vision1 --account=VISION --gpus=1)
     assert_equal "$(job_field "$job" Account)" vision
-    job=$(held vision1 --gpus=1)
+    job=$(parked vision1 --gpus=1)
     assert_equal "$(job_field "$job" Account)" vision
     assert_equal "$(record_of "$job" .partition)" gpu
     refused vision1 mixed_partitions --partition=gpu,other --gpus=1
@@ -168,7 +168,7 @@ claims_are() { [ "$(claims)" = "$1" ]; }
     done
     assert_equal "$(records)" $((before + 1))
     assert_equal "$(last_record '.gpus | tojson')" '{"a100":[2,2]}'
-    held vision1 --gpus=1
+    parked vision1 --gpus=1
     wait_for 30 claims_are '[3,null]'
 }
 
@@ -196,9 +196,9 @@ claims_are() { [ "$(claims)" = "$1" ]; }
 
 @test "an array is counted by what may run at once" {
     local job
-    job=$(held vision1 --account=vision --array=0-9%2 --gpus=4)
+    job=$(parked vision1 --account=vision --array=0-9%2 --gpus=4)
     assert_equal "$(record_of "$job" '.gpus | tojson')" '{"a100":[4,4]}'
-    job=$(held vision1 --account=vision --array=0-99 --gpus=4)
+    job=$(parked vision1 --account=vision --array=0-99 --gpus=4)
     assert_equal "$(job_field "$job" ArrayTaskThrottle)" 6
 }
 
@@ -208,7 +208,7 @@ claims_are() { [ "$(claims)" = "$1" ]; }
     sed -i 's/^allowed = .*/&\nmax_walltime = "02:00:00"/' "$CLUSTER_DIR/contracts/vision.toml"
     accord_apply
     wait_for 10 ruled_by vision1 vision 2
-    job=$(held vision1 --gpus=1)
+    job=$(parked vision1 --gpus=1)
     assert_equal "$(job_field "$job" TimeLimit)" 02:00:00
     refused vision1 time_limit --gpus=1 --time=03:00:00
     refused vision1 time_limit --gpus=1 --time=UNLIMITED

@@ -9,6 +9,7 @@ setup_file() {
     cluster_up --cluster 2x8:a100,2x8:v100
     settle_soon
     sed -i '/^PartitionName=/d' "$CLUSTER_DIR/slurm.conf"
+    close_gate
     cp "$CLUSTER_DIR/slurm.conf" "$CLUSTER_DIR/slurm.conf.bare"
     sed -i '/^\[\[pool\]\]/,/^$/d' "$ACCORD_CONF"
     cp "$ACCORD_CONF" "$ACCORD_CONF.bare"
@@ -84,7 +85,7 @@ claims_of() { jq --compact-output ".ledger.contracts[\"$1\"].guaranteed // {}" "
 claims_are() { [ "$(claims_of "$1")" = "$2" ]; }
 
 # answer_to SBATCH-OPTION…: what is decided for such a job, whatever words it is asked in.
-answer_to() { record_of "$(held vision1 "$@")" '[.verdict, .class, .reason, .contract, .gpus, .claim] | tojson'; }
+answer_to() { record_of "$(parked vision1 "$@")" '[.verdict, .class, .reason, .contract, .gpus, .claim] | tojson'; }
 
 class_and_place() { record_of "$1" '[.class, .partition, .contract] | join(" ")'; }
 
@@ -99,6 +100,24 @@ class_and_place() { record_of "$1" '[.class, .partition, .contract] | join(" ")'
         '["admitted","guaranteed","","vision/mix",{"v100":[4,4]},{"v100":4}]'
 }
 
+# bats test_tags=A12
+@test "an untyped request takes the first type of its contract's fallback that has room, and is rewritten to it" {
+    local first second
+    rm -rf "$CLUSTER_DIR/contracts"
+    contract_in mix a100 4 'borrow_limit = 0' '[capacity.v100]' 'guaranteed = 8' '[capacity]' 'fallback = ["a100", "v100"]'
+    govern mix
+    wait_for 20 nothing_claimed vision1 vision/mix --partition=mix --gres=gpu:a100:99 --nodes=1
+    first=$(submit vision1 --partition=mix --nodes=1 --gres=gpu:4 --wrap='sleep 300')
+    second=$(submit vision1 --partition=mix --ntasks=4 --gpus-per-task=1 --wrap='sleep 300')
+    assert_equal "$(record_of "$first" '[.class, .claim] | tojson')" '["guaranteed",{"a100":4}]'
+    assert_equal "$(record_of "$second" '[.class, .claim] | tojson')" '["guaranteed",{"v100":4}]'
+    wait_state "$first" RUNNING
+    wait_state "$second" RUNNING
+    assert_equal "$(scontrol --details show job "$first" | grep -o 'JOB_GRES=.*')" JOB_GRES=gpu:a100:4
+    assert_equal "$(scontrol --details show job "$second" | grep -o 'JOB_GRES=.*')" JOB_GRES=gpu:v100:4
+    wait_for 20 claims_are vision/mix '{"a100":4,"v100":4}'
+}
+
 # bats test_tags=A05
 @test "a typed request counts as its type alone and once, in the decision and in the running job" {
     local job
@@ -109,9 +128,9 @@ class_and_place() { record_of "$1" '[.class, .partition, .contract] | join(" ")'
     run scontrol --details show job "$job"
     assert_output --partial 'JOB_GRES=gpu:v100:4'
     wait_for 20 claims_are vision/mix '{"v100":4}'
-    assert_equal "$(class_and_place "$(held vision1 --partition=mix --nodes=1 --gres=gpu:a100:8)")" 'guaranteed mix vision/mix'
-    assert_equal "$(class_and_place "$(held vision1 --partition=mix --nodes=1 --gres=gpu:v100:4)")" 'guaranteed mix vision/mix'
-    assert_equal "$(class_and_place "$(held vision1 --partition=mix --nodes=1 --gres=gpu:v100:1)")" 'queued mix vision/mix'
+    assert_equal "$(class_and_place "$(parked vision1 --partition=mix --nodes=1 --gres=gpu:a100:8)")" 'guaranteed mix vision/mix'
+    assert_equal "$(class_and_place "$(parked vision1 --partition=mix --nodes=1 --gres=gpu:v100:4)")" 'guaranteed mix vision/mix'
+    assert_equal "$(class_and_place "$(parked vision1 --partition=mix --nodes=1 --gres=gpu:v100:1)")" 'queued mix vision/mix'
 }
 
 # bats test_tags=A01
@@ -126,12 +145,12 @@ class_and_place() { record_of "$1" '[.class, .partition, .contract] | join(" ")'
 # bats test_tags=A28
 @test "no partition is the default one, and of a list the first is taken in which the job is guaranteed, else borrows" {
     govern_two
-    assert_equal "$(class_and_place "$(held vision1 --account=VISION --gpus=1)")" 'guaranteed a100 vision/a100'
-    assert_equal "$(class_and_place "$(held vision1 --partition=v100,a100 --gpus=1)")" 'guaranteed v100 vision/v100'
-    assert_equal "$(class_and_place "$(held vision1 --partition=a100,v100 --gpus=1)")" 'guaranteed a100 vision/a100'
+    assert_equal "$(class_and_place "$(parked vision1 --account=VISION --gpus=1)")" 'guaranteed a100 vision/a100'
+    assert_equal "$(class_and_place "$(parked vision1 --partition=v100,a100 --gpus=1)")" 'guaranteed v100 vision/v100'
+    assert_equal "$(class_and_place "$(parked vision1 --partition=a100,v100 --gpus=1)")" 'guaranteed a100 vision/a100'
     # six of a100 and three of v100 are left
-    assert_equal "$(class_and_place "$(held vision1 --partition=v100,a100 --gpus=6)")" 'guaranteed a100 vision/a100'
-    assert_equal "$(class_and_place "$(held vision1 --partition=v100,a100 --gpus=4)")" 'borrowed a100 vision/a100'
+    assert_equal "$(class_and_place "$(parked vision1 --partition=v100,a100 --gpus=6)")" 'guaranteed a100 vision/a100'
+    assert_equal "$(class_and_place "$(parked vision1 --partition=v100,a100 --gpus=4)")" 'borrowed a100 vision/a100'
 }
 
 # bats test_tags=A28
@@ -140,8 +159,8 @@ class_and_place() { record_of "$1" '[.class, .partition, .contract] | join(" ")'
     govern_two
     contract_text speech 4 | sed 's/^partition = .*/partition = "v100"/; s/a100\]/v100]/' >"$CLUSTER_DIR/contracts/speech.toml"
     accord_apply
-    wait_for 10 held speech1 --partition=v100 --gpus=1
-    job=$(held speech1 --partition=a100,v100 --gpus=1)
+    wait_for 10 parked speech1 --partition=v100 --gpus=1
+    job=$(parked speech1 --partition=a100,v100 --gpus=1)
     assert_equal "$(class_and_place "$job")" 'guaranteed v100 speech/v100'
     assert_equal "$(job_field "$job" Partition)" v100
     run as_user outsider1 sbatch --partition=a100,v100 --gpus=1 --wrap=true
@@ -157,10 +176,10 @@ class_and_place() { record_of "$1" '[.class, .partition, .contract] | join(" ")'
 # bats test_tags=G05
 @test "one account's contracts with two partitions count each for itself" {
     govern_two
-    assert_equal "$(class_and_place "$(held vision1 --partition=a100 --gpus=8)")" 'guaranteed a100 vision/a100'
-    assert_equal "$(class_and_place "$(held vision1 --partition=v100 --gpus=4)")" 'guaranteed v100 vision/v100'
-    assert_equal "$(class_and_place "$(held vision1 --partition=a100 --gpus=8)")" 'borrowed a100 vision/a100'
-    assert_equal "$(class_and_place "$(held vision1 --partition=v100 --gpus=1)")" 'queued v100 vision/v100'
+    assert_equal "$(class_and_place "$(parked vision1 --partition=a100 --gpus=8)")" 'guaranteed a100 vision/a100'
+    assert_equal "$(class_and_place "$(parked vision1 --partition=v100 --gpus=4)")" 'guaranteed v100 vision/v100'
+    assert_equal "$(class_and_place "$(parked vision1 --partition=a100 --gpus=8)")" 'borrowed a100 vision/a100'
+    assert_equal "$(class_and_place "$(parked vision1 --partition=v100 --gpus=1)")" 'queued v100 vision/v100'
     wait_for 20 claims_are vision/a100 '{"a100":8}'
     wait_for 20 claims_are vision/v100 '{"v100":4}'
 }
@@ -175,5 +194,5 @@ class_and_place() { record_of "$1" '[.class, .partition, .contract] | join(" ")'
     assert_output "$folder/vision-again.toml:2: account: contract vision/a100 is already in $folder/vision-a100.toml:2: keep one of them"
     policy_reload
     policy_reload
-    assert_equal "$(class_and_place "$(held vision1 --partition=a100 --gpus=8)")" 'guaranteed a100 vision/a100'
+    assert_equal "$(class_and_place "$(parked vision1 --partition=a100 --gpus=8)")" 'guaranteed a100 vision/a100'
 }

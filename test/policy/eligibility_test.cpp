@@ -84,6 +84,22 @@ TEST_CASE("a job that is not eligible is queued where a limit, or its own fragil
     expect_queued(one_lab(), fragile);
 }
 
+TEST_CASE("a queued job that depends on another is parked, since Slurm tests no dependency of a held job") {
+    auto request = batch("gres:gpu:4");
+    request.dependent = true;
+    auto decision = one_lab(100).ask(request);
+    CHECK(decision->cls == JobClass::queued);
+    CHECK_FALSE(decision->rewrite.hold);
+    CHECK(decision->rewrite.begin_s == parking_s);
+    request.begin_s = noon + 60;
+    CHECK(one_lab(100).ask(request)->rewrite.begin_s == parked(noon + 60));
+    CHECK(own_begin(parked(noon + 60)) == noon + 60);
+    request.deadline = true;
+    CHECK(one_lab(100).ask(request)->rewrite.hold);
+    CHECK_FALSE(one_lab(100).ask(request)->rewrite.begin_s);
+    CHECK_FALSE(one_lab().ask(request)->rewrite.begin_s);
+}
+
 TEST_CASE("a job that is not eligible is still refused what it could never get") {
     CHECK(one_lab(0).ask(held(batch("gres:gpu:9")))->reason == Reason::impossible);
     CHECK(one_lab().ask(held(batch("gres:gpu:17")))->reason == Reason::impossible);

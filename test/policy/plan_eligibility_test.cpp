@@ -56,7 +56,7 @@ TEST_CASE("a job that is queued is released once it is eligible") {
     listing.queued(2, 4, 0).begin_s = noon + 1;
     listing.queued(3, 4, 0);
     listing.facts[3].not_eligible = listing.facts[3].user_wants_hold = true;
-    CHECK(listing.planned().empty());
+    CHECK(told(listing.planned()) == "park 1 to queued");
     listing.jobs[0].dependent = false;
     listing.jobs[1].begin_s = noon;
     CHECK(told(listing.planned()) == "release 1 to guaranteed, release 2 to guaranteed");
@@ -64,10 +64,33 @@ TEST_CASE("a job that is queued is released once it is eligible") {
     CHECK(listing.planned().size() == 3);
 }
 
-TEST_CASE("a job that is queued and not eligible still gets an administrator's hold") {
+TEST_CASE("a queued job that depends on another is parked instead of held, unless its own user holds it") {
     Listing listing;
     listing.queued(1, 4, 0, Hold::user).dependent = true;
-    CHECK(told(listing.planned()) == "hold 1 to queued");
+    listing.queued(2, 4, 0, Hold::admin).dependent = true;
+    listing.queued(3, 4, 0, Hold::user).dependent = true;
+    listing.facts[3].user_wants_hold = true;
+    listing.queued(4, 4, 0, Hold::user).begin_s = noon + 60;
+    const auto actions = listing.planned();
+    CHECK(told(actions) == "park 1 to queued, park 2 to queued, hold 3 to queued, hold 4 to queued");
+    CHECK(actions[0].begin_s == parking_s);
+    CHECK_FALSE(actions[2].begin_s);
+}
+
+TEST_CASE("a parked job is queued, and gets its own begin time back when it is released") {
+    Listing listing;
+    auto& job = listing.queued(1, 4, 0, Hold::none);
+    job.begin_s = parked(noon + 60);
+    job.dependent = true;
+    CHECK(listing.claims().queued_jobs == 1);
+    CHECK(listing.planned().empty());
+    job.dependent = false;
+    CHECK(listing.planned().empty());
+    job.begin_s = parked(noon - 60);
+    CHECK(told(listing.planned()) == "release 1 to guaranteed");
+    CHECK(listing.planned().front().begin_s == noon);
+    listing.facts.clear();
+    CHECK(told(listing.planned()) == "release 1 to guaranteed");
 }
 
 TEST_CASE("a scrontab job is left as it is") {

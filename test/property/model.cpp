@@ -131,6 +131,7 @@ std::vector<Decision> Model::pass() {
 void Model::carry_out(const Action& action) {
     auto& updated = job(action.job_id);
     updated.partition = action.partition;
+    if (action.begin_s) updated.begin_s = *action.begin_s;
     updated.hold = action.kind == ActionKind::hold ? Hold::admin : action.user_hold ? Hold::user : Hold::none;
 }
 

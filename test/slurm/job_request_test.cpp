@@ -268,4 +268,6 @@ TEST_CASE("what keeps a job from starting yet is read, and what it belongs to") 
     CHECK(read(desc).begin_s == 1'780'000'060);
     CHECK(read(desc).het->offset == 2);
     CHECK(read(desc).het->earlier.empty());
+    desc.bitflags |= CRON_JOB;
+    CHECK_FALSE(read(desc).het);
 }

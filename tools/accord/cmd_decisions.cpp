@@ -116,7 +116,10 @@ void add_decisions(CLI::App& app, Run& run) {
     const auto options = std::make_shared<Options>();
     command->add_option("--account", options->account, "Only this account's");
     command->add_option("--partition", options->partition, "Only this pool's, by its governed partition");
-    command->add_option("--reason", options->reason, "Only with this reason code, such as not_member");
+    command->add_option("--reason", options->reason, "Only with this reason code, such as not_member")
+        ->check([](const std::string& code) {
+            return reason_from(code) ? std::string() : code + ": expected a reason code, such as not_member";
+        });
     command->add_option("--since", options->since, "Not before a time, or a span back: 7d, 12h, 30m");
     command->add_option("--job", options->job_id, "Only about this job");
     command->add_option("--id", options->id, "Only this decision, such as 0-17");

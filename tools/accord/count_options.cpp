@@ -146,7 +146,8 @@ void add_count_options(CLI::App& command, CountOptions& options) {
     count("--mincpus", options.mincpus, "CPUs of each node, at least");
     count("--sockets-per-node", options.sockets_per_node, "Sockets of each node");
     count("-S,--core-spec", options.core_spec, "Cores left to the system: whole nodes");
-    command.add_flag("--exclusive", options.exclusive, "Whole nodes");
+    command.add_flag("--exclusive", options.exclusive, "Whole nodes; =user, =mcs and =topo share them among their own")
+        ->check(CLI::IsMember({"true", "user", "mcs", "topo"}));
     command.add_flag("--reboot", options.reboot, "Reboot the nodes first: whole nodes");
 }
 
@@ -167,7 +168,6 @@ Result<GpuAsk> gpu_ask(const CountOptions& options) {
     if (const auto done = set_memory(options, ask); !done) return tl::unexpected<Error>(done.error());
     if (const auto done = set_node_counts(options, ask); !done) return tl::unexpected<Error>(done.error());
     infer_tasks(options, ask);
-    // --exclusive=user and --exclusive=mcs share nodes among their own
     ask.whole_node = options.exclusive == "true" || options.core_spec || options.reboot;
     return ask;
 }

@@ -35,7 +35,8 @@ JobUpdate update_of(const Action& action, std::uint64_t number) {
         return update;
     }
     update.hold = hold_of(action);
-    if (action.kind == ActionKind::hold) return update;
+    update.begin_s = action.begin_s;
+    if (action.kind == ActionKind::hold || action.kind == ActionKind::park) return update;
     update.partition = action.partition;
     update.site_factor = action.site_factor;
     return update;

@@ -192,6 +192,11 @@ bool Daemon::govern() {
         return false;
     }
     listing_->facts_changed = false;
+    // That a dependency is met is no change to slurmctld (test_job_dependency, 22.05).
+    if (std::any_of(listing_->governed.begin(), listing_->governed.end(), [](const GovernedJob& one) {
+            return one.cls == JobClass::queued && one.job->dependent;
+        }))
+        cluster_->expect_change();
     return true;
 }
 
@@ -319,7 +324,7 @@ std::vector<Action> Daemon::planned(const std::set<std::uint32_t>& tried, std::i
     // would be stale now.
     std::set<std::string> promoted;
     std::erase_if(actions, [&](const Action& action) {
-        if (action.kind == ActionKind::hold || action.kind == ActionKind::throttle) return false;
+        if (action.to == JobClass::queued || action.kind == ActionKind::throttle) return false;
         if (action.kind == ActionKind::promote) promoted.insert(action.contract);
         return !settings_->prolog_at_allocation || (action.to == JobClass::borrowed && promoted.contains(action.contract));
     });
