@@ -8,8 +8,8 @@ load records
 setup_file() {
     cluster_up --cluster 2x8:a100,2x8:v100
     settle_soon
-    sed -i '/^PartitionName=/d' "$CLUSTER_DIR/slurm.conf"
     close_gate
+    sed -i '/^PartitionName=/d' "$CLUSTER_DIR/slurm.conf"
     cp "$CLUSTER_DIR/slurm.conf" "$CLUSTER_DIR/slurm.conf.bare"
     sed -i '/^\[\[pool\]\]/,/^$/d' "$ACCORD_CONF"
     cp "$ACCORD_CONF" "$ACCORD_CONF.bare"
