@@ -88,7 +88,7 @@ Objection time_limit(const Application& application) {
 
 /// " (counted high: ...)" where the count is only a bound.
 std::string counted_high(const GpuCount& count) {
-    return count.exact ? "" : fmt::format(" (counted high: {})", count.steps.back());
+    return count.exact ? "" : fmt::format(" (counted high: {})", printable(count.steps.back()));
 }
 
 Objection gpu_type(const Application& application) {
@@ -217,6 +217,10 @@ constexpr Rung ladder[] = {
     {Reason::impossible, node_list},
 };
 
+bool is_about_gpus(Reason reason) {
+    return reason == Reason::gpu_type || reason == Reason::gpus_per_job || reason == Reason::gpus_per_user;
+}
+
 /// R2.
 void find_contract(Application& application) {
     const auto& [policy, request, pool] = std::tie(application.policy, application.request, application.pool);
@@ -271,7 +275,10 @@ Application apply_for(const Policy& policy, const Ledger& ledger, const JobReque
 
 std::optional<Refusal> authorize(const Application& application) {
     for (const auto& [reason, objection] : ladder)
-        if (const auto body = objection(application)) return Refusal{reason, refusal(*body, reason)};
+        if (auto body = objection(application)) {
+            if (is_about_gpus(reason)) *body += type_hint(application.request.gpus, application.pool);
+            return Refusal{reason, refusal(*body, reason)};
+        }
     return std::nullopt;
 }
 

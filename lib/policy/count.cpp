@@ -59,9 +59,11 @@ private:
     TresGpus read_field(const std::optional<std::string>& text, const char* option) {
         if (!text) return {};
         auto found = parse_tres_gpus(*text);
-        if (!found.without_prefix.empty())
-            say("{}: \"{}\" has no \"gres:\" or \"gres/\" before it, so Slurm takes no GPU from it", option,
-                found.without_prefix);
+        if (!found.without_prefix.empty()) {
+            result_.without_gpus = fmt::format("{}: \"{}\" has no \"gres:\" or \"gres/\" before it, so Slurm takes no GPU from it",
+                                               option, found.without_prefix);
+            say("{}", result_.without_gpus);
+        }
         malformed_ = malformed_ || found.malformed;
         return found;
     }

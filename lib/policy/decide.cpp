@@ -153,7 +153,8 @@ Decision refused_as_impossible(Decision decision, const Application& application
                               input.may_borrow);
     if (application.request.array) body += " a task";
     body += ", or ask " + whom_to_ask(application.policy.config(), &application.terms());
-    if (!application.count.exact) body += " (counted high: " + application.count.steps.back() + ")";
+    if (!application.count.exact) body += " (counted high: " + printable(application.count.steps.back()) + ")";
+    body += type_hint(application.request.gpus, application.pool);
     return rejected(std::move(decision), Reason::impossible, refusal(body, Reason::impossible));
 }
 
@@ -203,7 +204,9 @@ Decision classified(Decision decision, const Submission& submission, const Appli
     decision.throttle = throttle_of(request, decision.rewrite);
     if (classification.cls == JobClass::queued && request.held) decision.user_hold = true;
     decision.message = admission(outcome);
-    if (!application.count.exact) decision.message += " (counted high: " + application.count.steps.back() + ")";
+    if (!application.count.exact) decision.message += " (counted high: " + printable(application.count.steps.back()) + ")";
+    if (const auto& ignored = application.count.without_gpus; !ignored.empty())
+        decision.message += " (" + printable(ignored) + ")";
     if (classification.cls != JobClass::queued && classification.reason != Reason::not_eligible)
         decision.claim = std::move(input.ask);
     return decision;

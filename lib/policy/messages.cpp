@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "policy/tres.hpp"
 #include "policy/utc.hpp"
 
 namespace accord {
@@ -183,6 +184,18 @@ std::string impossibility(const Contract& contract, const PoolConfig& pool, cons
         asked.max, type, contract.key(), guaranteed_of(contract, type), borrowing, in_pool, pool.partition,
         amount_of(claims.guaranteed, type) + amount_of(claims.borrowed, type),
         std::min(guaranteed_of(contract, type) + (may_borrow ? limit.value_or(in_pool) : 0), in_pool));
+}
+
+std::string type_hint(const GpuAsk& ask, const PoolConfig& pool) {
+    constexpr Gpus least_model_number = 100;
+    for (const auto* field : {&ask.tres_per_job, &ask.tres_per_node, &ask.tres_per_task, &ask.tres_per_socket}) {
+        if (!*field) continue;
+        const auto count = amount_of(parse_tres_gpus(**field).gpus, "");
+        const auto digits = fmt::format("{}", count);
+        if (count >= least_model_number && count > total(pool.gpus) && (*field)->find(digits) != std::string::npos)
+            return fmt::format(" (did you mean gpu:{}:1?)", digits);
+    }
+    return {};
 }
 
 }  // namespace accord

@@ -45,4 +45,8 @@ struct Outcome {
 [[nodiscard]] std::string impossibility(const Contract& contract, const PoolConfig& pool, const ContractClaims& claims,
                                         const std::string& type, const GpuInterval& asked, bool may_borrow);
 
+/// " (did you mean gpu:3090:1?)" where a count without a type is more than the pool has: Slurm reads a model number as
+/// that (R4). Else empty.
+[[nodiscard]] std::string type_hint(const GpuAsk& ask, const PoolConfig& pool);
+
 }  // namespace accord

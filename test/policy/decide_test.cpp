@@ -100,6 +100,29 @@ TEST_CASE("--gpus and --gres of the same job are decided alike", "[A01]") {
     CHECK(left->gpus == right->gpus);
 }
 
+TEST_CASE("a model number without a count is told apart from a count", "[A34]") {
+    auto world = two_labs();
+    world.contracts.front().contract = std::make_shared<Contract>([] {
+        auto contract = contract_for("vision-lab", 8, 4);
+        contract.workloads.max_gpus_per_job = 4;
+        return contract;
+    }());
+    const auto message_for = [&](const char* tres) { return world.ask(batch(tres))->message; };
+    CHECK(message_for("gres:gpu:3090").find("(did you mean gpu:3090:1?) [gpus_per_job]") != std::string::npos);
+    CHECK(message_for("gres:gpu:17").find("did you mean") == std::string::npos);
+    CHECK(message_for("gres:gpu:1K").find("did you mean") == std::string::npos);
+    CHECK(message_for("gres:gpu:3090:1").find("did you mean") == std::string::npos);
+}
+
+TEST_CASE("what only looks like GPUs is admitted as none, and the line says so", "[A08]") {
+    auto world = two_labs();
+    const auto decision = world.ask(batch("gpu:1"));
+    CHECK(decision->verdict == Verdict::admitted);
+    CHECK(decision->reason == Reason::no_gpu);
+    CHECK(decision->claim.empty());
+    CHECK(decision->message.ends_with("\"gpu:1\" has no \"gres:\" or \"gres/\" before it, so Slurm takes no GPU from it)"));
+}
+
 TEST_CASE("accounts are compared in lower case", "[A28]") {
     const auto decision = two_labs().ask(batch("gres:gpu:1", "VISION-Lab"));
     CHECK(decision->cls == JobClass::guaranteed);
@@ -312,6 +335,10 @@ TEST_CASE("each rung of the ladder says what is wrong, the limit, what to change
              {Reason::impossible,
               [](World&, Contract&, JobRequest& request) { request.gpus.tres_per_job = "gres:gpu:17"; },
               "accord: asks for 17 a100, and partition gpu has 16: ask for fewer, or ask gpu-ops [impossible]"},
+             {Reason::impossible,
+              [](World&, Contract&, JobRequest& request) { request.gpus.tres_per_job = "gres:gpu:3090"; },
+              "accord: asks for 3090 a100, and partition gpu has 16: ask for fewer, or ask gpu-ops (did you mean "
+              "gpu:3090:1?) [impossible]"},
              {Reason::impossible,
               [](World&, Contract& contract, JobRequest& request) {
                   contract.capacity["a100"].borrow_limit = 4;

@@ -3,6 +3,7 @@
 #include "slurm/job_request.hpp"
 
 #include "catch.hpp"
+#include "policy/count.hpp"
 #include "slurm_strings.hpp"
 
 using namespace accord;
@@ -270,4 +271,65 @@ TEST_CASE("what keeps a job from starting yet is read, and what it belongs to") 
     CHECK(read(desc).het->earlier.empty());
     desc.bitflags |= CRON_JOB;
     CHECK_FALSE(read(desc).het);
+}
+
+TEST_CASE("numbers at their edges are read and counted") {
+    const std::uint64_t edges[] = {0, 1, 0xfd, NO_VAL8, INFINITE8, NO_VAL16, INFINITE16, NO_VAL - 1, NO_VAL, INFINITE, NO_VAL64 - 1,
+                                   NO_VAL64, INFINITE64};
+    const PoolConfig pool{.partition = "gpu", .gpus = {{"a100", 16}}};
+    SlurmStrings text;
+    for (const auto first : edges)
+        for (const auto second : edges) {
+            INFO(first << " " << second);
+            job_desc_msg_t desc = untouched();
+            desc.tres_per_node = text("gres:gpu:2");
+            desc.tres_per_task = text("gres/gpu:a100=1");
+            desc.tres_per_socket = text("gres:gpu:1");
+            desc.min_nodes = desc.num_tasks = desc.time_limit = static_cast<std::uint32_t>(first);
+            desc.max_nodes = desc.min_cpus = desc.het_job_offset = static_cast<std::uint32_t>(second);
+            desc.ntasks_per_node = desc.cpus_per_task = desc.core_spec = static_cast<std::uint16_t>(first);
+            desc.sockets_per_node = desc.ntasks_per_tres = desc.pn_min_cpus = static_cast<std::uint16_t>(second);
+            desc.pn_min_memory = first | (second % 2 == 0 ? MEM_PER_CPU : 0);
+            const auto count = count_gpus(read(desc).gpus, nullptr, pool);
+            for (const auto& [type, gpus] : count.gpus) {
+                CHECK(gpus.min >= 0);
+                CHECK(gpus.max >= gpus.min);
+                CHECK(gpus.max <= gpus_max);
+            }
+        }
+}
+
+TEST_CASE("texts of 4,000 letters, and texts that mean nothing, are read and counted") {
+    const PoolConfig pool{.partition = "gpu", .gpus = {{"a100", 16}}};
+    const std::string letters(4000, 'x');
+    SlurmStrings text;
+    for (const std::string& value : {letters, "gres:gpu:" + letters, "gres:gpu:" + letters + ":1", std::string(4000, ','),
+                                     std::string(4000, '['), std::string("gres:gpu:"), std::string("gres:gpu::"), std::string("gres"),
+                                     std::string("=:/="), std::string("gres:gpu:1:2:3"), std::string("gres:gpu:-1"),
+                                     std::string("gres:gpu:0x10"), "gres:gpu:" + std::string(4000, '9'), std::string("%s%n")}) {
+        INFO(value.substr(0, 40));
+        job_desc_msg_t desc = untouched();
+        desc.tres_per_job = desc.tres_per_node = desc.tres_per_task = desc.tres_per_socket = text(value.c_str());
+        desc.cpus_per_tres = desc.mem_per_tres = text(value.c_str());
+        desc.array_inx = desc.req_nodes = desc.partition = text(value.c_str());
+        desc.account = desc.work_dir = desc.std_out = desc.name = text(value.c_str());
+        const auto request = read(desc);
+        CHECK(request.array_malformed);
+        CHECK(request.work_dir == value);
+        CHECK(!count_gpus(request.gpus, nullptr, pool).steps.empty());
+    }
+}
+
+TEST_CASE("an array of ten thousand indices is counted by its tasks") {
+    SlurmStrings text;
+    job_desc_msg_t desc = untouched();
+    desc.array_inx = text("0-9999");
+    REQUIRE(read(desc).array);
+    CHECK(read(desc).array->tasks == 10'000);
+    CHECK(read(desc).array->contains(9'999));
+    std::string one_by_one = "0";
+    for (int index = 1; index < 10'000; ++index) one_by_one += "," + std::to_string(index);
+    desc.array_inx = text(one_by_one.c_str());
+    REQUIRE(read(desc).array);
+    CHECK(read(desc).array->tasks == 10'000);
 }
