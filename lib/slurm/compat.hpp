@@ -18,6 +18,18 @@ inline constexpr std::uint32_t build_version = SLURM_VERSION_NUMBER;
 inline constexpr unsigned release =
     SLURM_VERSION_MAJOR(SLURM_VERSION_NUMBER) * 100 + SLURM_VERSION_MINOR(SLURM_VERSION_NUMBER);
 
+/// "22.05.8", of a version number as plugins carry it.
+[[nodiscard]] inline std::string release_name(std::uint32_t version) {
+    const auto two_digits = [](unsigned number) { return (number < 10 ? "0" : "") + std::to_string(number); };
+    return std::to_string(SLURM_VERSION_MAJOR(version)) + "." + two_digits(SLURM_VERSION_MINOR(version)) + "." +
+           std::to_string(SLURM_VERSION_MICRO(version));
+}
+
+/// slurmctld opens a job_submit plugin of its own version alone, slurmd and srun a SPANK plugin of their major and minor
+/// (_verify_syms, 22.05 and 24.11).
+[[nodiscard]] constexpr bool opens_job_submit(std::uint32_t slurm, std::uint32_t plugin) { return slurm == plugin; }
+[[nodiscard]] constexpr bool opens_spank(std::uint32_t slurm, std::uint32_t plugin) { return slurm >> 8 == plugin >> 8; }
+
 /// The protocol number of the release that this was built for (its src/common/slurm_protocol_common.h); empty for one
 /// that is not known here.
 [[nodiscard]] constexpr std::optional<std::uint16_t> protocol_version() {

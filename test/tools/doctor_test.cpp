@@ -60,6 +60,7 @@ struct Sound {
         host.scope_config_hash = "00aa", host.spank_hash = "00bb";
         host.spank_plugin = root_file("/usr/lib/slurm/spank_accord.so", 0644);
         host.submit_plugin = root_file("/usr/lib/slurm/job_submit_accord.so", 0644);
+        host.slurm_version = host.spank_version = host.submit_version = 0x160508;
         host.munge_key = root_file("/etc/munge/munge.key", 0400);
         host.run_dir = root_file("/run/accord", 0755);
         contracts.contracts = {contract("vision", 4)};
@@ -223,6 +224,11 @@ const std::vector<Fault> faults{
      "/usr/lib/slurm/spank_accord.so: not there", "install Accord on this host"},
     {"a plugin that others can write", [](Sound& s) { s.host.submit_plugin->mode = 0666; }, "job_submit_accord.so mode",
      State::mismatch, "0666 root", "chmod go-w /usr/lib/slurm/job_submit_accord.so"},
+    {"a job_submit plugin of another patch", [](Sound& s) { s.host.submit_version = 0x160509; }, "job_submit_accord.so release",
+     State::mismatch, "built for Slurm 22.05.9, and Slurm is 22.05.8 here", "install the Accord that is built for Slurm 22.05.8"},
+    {"a SPANK plugin of another release", [](Sound& s) { s.host.slurm_version = s.host.submit_version = 0x180b05; },
+     "spank_accord.so release", State::mismatch, "built for Slurm 22.05.8, and Slurm is 24.11.5 here",
+     "install the Accord that is built for Slurm 24.11.5"},
     {"munged down", [](Sound& s) { s.host.munge_trouble = "munged does not answer"; }, "munge", State::mismatch,
      "munged does not answer", "systemctl start munge; accord.toml: [munge] socket"},
     {"a readable key", [](Sound& s) { s.host.munge_key->mode = 0440; }, "munge key mode", State::mismatch, "0440 root",
@@ -284,6 +290,19 @@ TEST_CASE("each fault is named with what was found and the line to change", "[G0
         CHECK(named->line == fault.line);
         CHECK_FALSE(named->why.empty());
     }
+}
+
+TEST_CASE("a SPANK plugin of another patch of Slurm's is right", "[C08]") {
+    Sound sound;
+    sound.host.spank_version = 0x160501;
+    for (const auto& control : sound.examine())
+        if (control.control == "spank_accord.so release") CHECK(control.state == State::ok);
+}
+
+TEST_CASE("a release that is not known is no finding", "[C08]") {
+    Sound sound;
+    sound.host.slurm_version.reset();
+    for (const auto& control : sound.examine()) CHECK(control.control.find(" release") == std::string::npos);
 }
 
 TEST_CASE("a partition below the lend one whose jobs give way may lie over the nodes") {

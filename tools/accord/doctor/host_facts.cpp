@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "doctor/node_controls.hpp"
+#include "doctor/plugin_release.hpp"
 #include "seal/munge.hpp"
 #include "store/hash.hpp"
 
@@ -18,6 +19,7 @@ constexpr const char* default_munge_socket = "/run/munge/munge.socket.2";
 constexpr const char* default_munge_key = "/etc/munge/munge.key";
 constexpr const char* installed_config = ACCORD_SYSCONFDIR "/accord.toml";
 constexpr const char* credentials_folder = ACCORD_SYSCONFDIR "/credentials";
+constexpr const char* slurms_own_plugin = "auth_munge.so";  ///< of each daemon, wherever grants can be sealed
 constexpr int most_includes = 8;  ///< nested
 constexpr std::size_t short_hash_digits = 16;
 
@@ -87,10 +89,15 @@ HostFacts look_at_host(const Config& config, const std::string& config_path, con
         const auto& line = facts.spank.front();
         facts.spank_plugin = find_plugin(line.plugin, plugin_dir);
         facts.spank_hash = short_hash_of(facts.spank_plugin.path);
+        facts.spank_version = plugin_version_of(facts.spank_plugin.path);
         facts.scope_config = line.conf.empty() ? installed_config : line.conf;
         facts.scope_config_hash = short_hash_of(facts.scope_config);
     }
-    if (!compute_node) facts.submit_plugin = find_plugin("job_submit_accord.so", plugin_dir);
+    if (!compute_node) {
+        facts.submit_plugin = find_plugin("job_submit_accord.so", plugin_dir);
+        facts.submit_version = plugin_version_of(facts.submit_plugin->path);
+    }
+    facts.slurm_version = plugin_version_of(find_plugin(slurms_own_plugin, plugin_dir).path);
     facts.munge_trouble = munge_trouble(config);
     if (config.munge_socket == default_munge_socket) {
         auto key = look_at_file(default_munge_key);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "slurm/compat.hpp"
+
 namespace accord {
 namespace {
 
@@ -31,6 +33,17 @@ void check_plugin_file(Controls& controls, const std::string& control, const Fil
               {"who can write it runs code as root on every node", fmt::format("chmod go-w {}", file.path)});
 }
 
+/// What opens `plugin` refuses it where it is built for another release; not looked at where either is not known.
+void check_release(Controls& controls, const std::string& plugin, const HostFacts& facts, std::optional<std::uint32_t> built_for,
+                   bool (*opens)(std::uint32_t, std::uint32_t), const std::string& why) {
+    if (!facts.slurm_version || !built_for) return;
+    const auto here = compat::release_name(*facts.slurm_version), own = compat::release_name(*built_for);
+    const bool right = opens(*facts.slurm_version, *built_for);
+    check(controls, plugin + " release", right, State::mismatch,
+          right ? own : fmt::format("built for Slurm {}, and Slurm is {} here", own, here),
+          {why, fmt::format("install the Accord that is built for Slurm {}", here)});
+}
+
 void check_spank(Controls& controls, const HostFacts& facts) {
     // slurmd asks at its start whether any plugin has a prolog (22.05); slurmstepd reads the file for every step
     const auto right_line = fmt::format("{}: required spank_accord.so; then restart slurmd, which looks for prologs in it "
@@ -52,6 +65,8 @@ void check_spank(Controls& controls, const HostFacts& facts) {
           facts.spank.size() == 1 ? "one line" : fmt::format("{} lines", facts.spank.size()),
           {"a second one would build a second view", fmt::format("{}: remove all but one line", facts.plugstack)});
     check_plugin_file(controls, "spank_accord.so", facts.spank_plugin, "install Accord on this host");
+    check_release(controls, "spank_accord.so", facts, facts.spank_version, compat::opens_spank,
+                  "sbatch, srun and salloc fail on this host, and every job on this node");
     check(controls, plugin_contents, !facts.spank_hash.empty(), State::mismatch,
           facts.spank_hash.empty() ? facts.spank_plugin.path + ": cannot be read" : facts.spank_hash,
           {"Slurm cannot load it", "install Accord on this host"});
@@ -105,6 +120,8 @@ Controls check_host(const Config& config, const HostFacts& facts) {
     check_spank(controls, facts);
     if (facts.submit_plugin)
         check_plugin_file(controls, "job_submit_accord.so", *facts.submit_plugin, "install Accord on this host");
+    check_release(controls, "job_submit_accord.so", facts, facts.submit_version, compat::opens_job_submit,
+                  "slurmctld does not start with it, and ends at a reconfigure from 23.11 on");
     check_munge(controls, config, facts);
     if (facts.run_dir)
         check(controls, "/run/accord", facts.run_dir->owner == "root" && (facts.run_dir->mode & 0022) == 0, State::mismatch,

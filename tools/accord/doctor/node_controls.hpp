@@ -2,6 +2,7 @@
 // The controls of one host: plugins, plugstack.conf, munge.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@ struct HostFacts {
     std::vector<PlugstackLine> spank;      ///< lines that load spank_accord.so, includes followed
     FileFacts spank_plugin;                ///< the file that the first line names
     std::optional<FileFacts> submit_plugin;  ///< job_submit_accord.so in PluginDir; unset on a compute node
+    std::optional<std::uint32_t> slurm_version;  ///< Slurm's own, as one of its plugins here has it
+    std::optional<std::uint32_t> spank_version, submit_version;  ///< those that the two plugins are built for
     std::string config_path;               ///< the accord.toml that this program reads
     std::string munge_trouble;             ///< why nothing can be sealed; empty when it can
     std::optional<FileFacts> munge_key;    ///< where its place is known
