@@ -121,7 +121,7 @@ Controls check_host(const Config& config, const HostFacts& facts) {
     if (facts.submit_plugin)
         check_plugin_file(controls, "job_submit_accord.so", *facts.submit_plugin, "install Accord on this host");
     check_release(controls, "job_submit_accord.so", facts, facts.submit_version, compat::opens_job_submit,
-                  "slurmctld does not start with it, and ends at a reconfigure from 23.11 on");
+                  "slurmctld does not start with it");
     check_munge(controls, config, facts);
     if (facts.run_dir)
         check(controls, "/run/accord", facts.run_dir->owner == "root" && (facts.run_dir->mode & 0022) == 0, State::mismatch,
