@@ -34,16 +34,24 @@ Objection ambiguous_account(const Application& application) {
                        fmt::join(application.accounts_to_name, " or --account="));
 }
 
+/// What the user could name instead: "use --account=speech, or ask gpu-ops".
+std::string other_accounts(const Application& application) {
+    const auto& [policy, request, pool] = std::tie(application.policy, application.request, application.pool);
+    std::vector<std::string_view> accounts;
+    for (const auto* contract : policy.contracts_of(request.uid, pool.partition))
+        if (contract->active_at(application.now_s)) accounts.push_back(contract->contract->account);
+    if (accounts.empty()) return "ask " + owner_of(application);
+    return fmt::format("use --account={}, or ask {}", fmt::join(accounts, " or --account="), owner_of(application));
+}
+
 Objection no_contract(const Application& application) {
     if (application.contract != nullptr) return {};
     const auto& partition = application.pool.partition;
     if (application.account.empty())
-        return fmt::format(
-            "user {} has no active contract in partition {}: name an account that has one with "
-            "--account, or ask {}",
-            application.policy.user_name(application.request.uid), partition, owner_of(application));
-    return fmt::format("account {} has no contract in partition {}: use an account that has one, or ask {}",
-                       printable(application.account), partition, owner_of(application));
+        return fmt::format("user {} has no active contract in partition {}: ask {} for one",
+                           application.policy.user_name(application.request.uid), partition, owner_of(application));
+    return fmt::format("account {} has no contract in partition {}: {}", printable(application.account), partition,
+                       other_accounts(application));
 }
 
 Objection not_active(const Application& application) {
@@ -61,9 +69,9 @@ Objection not_active(const Application& application) {
 
 Objection not_member(const Application& application) {
     if (application.contract->has_member(application.request.uid)) return {};
-    return fmt::format("user {} is not a member of contract {}: use another account, or ask {}",
+    return fmt::format("user {} is not a member of contract {}: {}",
                        application.policy.user_name(application.request.uid), application.terms().key(),
-                       owner_of(application));
+                       other_accounts(application));
 }
 
 Objection workload_type(const Application& application) {

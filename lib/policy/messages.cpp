@@ -31,7 +31,7 @@ std::string in_use(const Outcome& outcome) {
     return text + " in use";
 }
 
-/// ", vision1 has 6, vision2 2 and 3 others 4": who claims the contract's GPUs of the type, guaranteed or borrowed.
+/// "; in use: vision1 6, vision2 2, 3 others 4": who claims the contract's GPUs of the type, guaranteed or borrowed.
 std::string holders(const Outcome& outcome, const std::string& type) {
     constexpr std::size_t named = 3;
     std::vector<std::pair<Gpus, std::uint32_t>> members;

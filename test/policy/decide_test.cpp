@@ -209,8 +209,7 @@ TEST_CASE("without an account the user's only contract is taken", "[A27]") {
     decision = world.ask(request);
     CHECK(decision->reason == Reason::no_contract);
     CHECK(decision->message ==
-          "accord: user outsider has no active contract in partition gpu: name an account that has one with --account, "
-          "or ask group accord-admin [no_contract]");
+          "accord: user outsider has no active contract in partition gpu: ask group accord-admin for one [no_contract]");
 
     request.uid = vision1;
     world.contracts.push_back(in_force(contract_for("audio", 2), {vision1}));
@@ -245,7 +244,7 @@ TEST_CASE("each rung of the ladder says what is wrong, the limit, what to change
     };
     for (const auto& [reason, change, message] : std::vector<Row>{
              {Reason::no_contract, [](World&, Contract&, JobRequest& request) { request.account = "nobody\n"; },
-              "accord: account nobody? has no contract in partition gpu: use an account that has one, or ask group "
+              "accord: account nobody? has no contract in partition gpu: use --account=vision-lab, or ask group "
               "accord-admin [no_contract]"},
              {Reason::not_active,
               [](World&, Contract& contract, JobRequest&) { contract.valid_until_s = 1'772'319'599; },
@@ -255,8 +254,7 @@ TEST_CASE("each rung of the ladder says what is wrong, the limit, what to change
               [](World&, Contract& contract, JobRequest&) { contract.valid_from_s = 1'798'761'600; },
               "accord: contract vision-lab/gpu is in force only from 2027-01-01T00:00:00Z on: ask gpu-ops [not_active]"},
              {Reason::not_member, [](World&, Contract&, JobRequest& request) { request.uid = outsider; },
-              "accord: user outsider is not a member of contract vision-lab/gpu: use another account, or ask gpu-ops "
-              "[not_member]"},
+              "accord: user outsider is not a member of contract vision-lab/gpu: ask gpu-ops [not_member]"},
              {Reason::workload_type,
               [](World&, Contract& contract, JobRequest&) {
                   contract.workloads.allowed = {WorkloadType::array, WorkloadType::interactive};
