@@ -336,7 +336,7 @@ reclaimed_for() {
     wait_for 30 has_ended "$first"
     run record usage "SELECT ended FROM usage_interval WHERE job_id = $first"
     assert_output cancelled
-    run record usage "SELECT action, to_class FROM action WHERE job_id = $third"
+    run record usage "SELECT action, to_class FROM action WHERE job_id = $third AND outcome = 'done'"
     assert_output 'promote|guaranteed'
     guaranteed_at_most vision/gpu 8
 }

@@ -53,6 +53,7 @@ sleeper() { submit "$@" --wrap='sleep 300' 2>/dev/null; }
 
 @test "a job behind another or with a date claims only in its time" {
     local first behind dated
+    wait_for 60 nothing_claimed vision1 vision/gpu --gpus=99
     first=$(sleeper vision1 --gpus=4)
     behind=$(sleeper vision1 --dependency="afterany:$first" --gpus=4)
     dated=$(submit vision1 --begin=now+1hour --gpus=4 --wrap=true 2>/dev/null)
