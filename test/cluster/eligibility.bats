@@ -136,6 +136,25 @@ het() {
     assert_equal "$(outcome "$(parked vision1 --gpus=4)")" '["admitted","guaranteed","",{"a100":4}]'
 }
 
+@test "a heterogeneous job of a hundred components is judged by its sum" {
+    local script=$CLUSTER_DIR/fs/hundred.sh pid i
+    pid=$(slurmctld_pid)
+    {
+        printf '#!/bin/bash\n#SBATCH --gpus=1\n'
+        for ((i = 1; i < 100; i++)); do printf '#SBATCH hetjob\n#SBATCH --gpus=1\n'; done
+        echo true
+    } >"$script"
+    run submit vision1 "$script"
+    assert_failure
+    assert_output --partial 'accord: asks for 9 a100, and partition gpu has 8'
+    sed -i 's/--gpus=1/--gpus=0/' "$script"
+    run submit vision1 "$script"
+    assert_success
+    assert_equal "$(squeue --noheader --all --format=%A | wc -l)" 100
+    run slurmctld_lives "$pid"
+    assert_success
+}
+
 @test "a heterogeneous job that would have to reclaim waits until enough GPUs are idle" {
     local lent job
     write_contract speech 4
