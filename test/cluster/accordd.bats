@@ -12,7 +12,6 @@ setup_file() {
     accord_apply >&2
     wait_for 15 plugin_counts vision guaranteed 0
 }
-teardown_file() { cluster_down; }
 
 setup() {
     mark_logs

@@ -14,7 +14,6 @@ setup_file() {
     wait_for 15 ruled_by vision1 vision 1
     cancel_all
 }
-teardown_file() { cluster_down; }
 
 setup() {
     mark_logs

@@ -13,7 +13,6 @@ setup_file() {
     wait_for 10 ruled_by vision1 vision 1
     cancel_all
 }
-teardown_file() { cluster_down; }
 
 # submit_side_by_side COUNT: that many clients, each with one job of one GPU.
 submit_side_by_side() {

@@ -35,10 +35,11 @@ cluster_down() {
     done <"$BATS_FILE_TMPDIR/cluster_dirs"
 }
 
+teardown_file() { cluster_down; }
 setup() { mark_logs; }
 teardown() { show_logs_of_failed_test; }
 
-# A failed test shows what the daemons logged during it. A file with a setup or teardown of its own calls these two.
+# A failed test shows what the daemons logged during it. Whoever defines a setup or teardown of his own calls these two.
 mark_logs() {
     local log
     for log in "${CLUSTER_DIR:-/nonexistent}"/log/*.log; do

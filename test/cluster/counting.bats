@@ -17,12 +17,6 @@ setup_file() {
     accord_apply
     wait_for 30 shapes_are_known
 }
-teardown_file() { cluster_down; }
-
-teardown() {
-    show_logs_of_failed_test
-    cancel_all
-}
 
 # CPUs and memory are given out like GPUs, and users may reserve cores. The a100 have MPS, the v100 shares, eight each.
 change_nodes() {

@@ -5,7 +5,6 @@
 load common
 
 setup_file() { cluster_up --bare; }
-teardown_file() { cluster_down; }
 
 # What a cluster's directory tells of its processes, in whatever program.
 processes_of() { grep -lzE "^(SLURM_CONF|ACCORD_CONF)=$1/" /proc/[0-9]*/environ 2>/dev/null | grep -v "/$BASHPID/"; }

@@ -19,12 +19,6 @@ setup_file() {
     wait_for 10 ruled_by vision1 vision 1
     cancel_all
 }
-teardown_file() { cluster_down; }
-
-teardown() {
-    show_logs_of_failed_test
-    cancel_all
-}
 
 # outcome JOB: of a heterogeneous one, that of its first component.
 outcome() { record_of "$1" '[.verdict, .class, .reason, .claim] | tojson'; }

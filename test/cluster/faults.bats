@@ -16,7 +16,6 @@ setup_file() {
     wait_for 10 ruled_by vision1 vision 1
     wait_for 10 ruled_by speech1 speech 1
 }
-teardown_file() { cluster_down; }
 
 teardown() {
     chattr -i "$(store)"/journal/*.jsonl 2>/dev/null || true

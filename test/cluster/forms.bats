@@ -20,12 +20,6 @@ setup_file() {
     wait_for 30 rules_in_force
     cancel_all
 }
-teardown_file() { cluster_down; }
-
-teardown() {
-    show_logs_of_failed_test
-    cancel_all
-}
 
 # Slices have a name with a dot, as MIG's have; whole cards have shares as well.
 change_nodes() {
@@ -70,15 +64,6 @@ contracts() {
 rules_in_force() {
     jq --exit-status '.ledger.shape.partitions | has("a100")' "$CLUSTER_DIR/accord/ledger" >/dev/null &&
         ruled_by vision1 vision 1
-}
-
-# refused USER CODE SBATCH-ARGUMENT…: sbatch fails with a line of Accord's that ends with the reason's code.
-refused() {
-    local user=$1 code=$2
-    shift 2
-    run as_user "$user" sbatch --output=/dev/null "$@" --wrap=true
-    assert_failure
-    assert_line --regexp "^sbatch: error: accord: .* \[$code\]\$"
 }
 
 # sent FIELD…: submits a held job of vision1's through libslurm, whatever becomes of it, and prints how it was counted.

@@ -11,8 +11,6 @@ setup_file() {
     accord_apply
 }
 
-teardown_file() { cluster_down; }
-
 @test "every daemon is up, accordd among them" {
     run "$root/scripts/devcluster" status --dir "$CLUSTER_DIR"
     assert_success

@@ -6,7 +6,6 @@ load common
 load grants
 
 setup_file() { node_cluster_up --nodes 2; }
-teardown_file() { cluster_down; }
 
 teardown() {
     restore_accord_toml

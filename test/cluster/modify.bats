@@ -16,7 +16,6 @@ setup_file() {
     wait_for 10 ruled_by vision1 vision 1
     cancel_all
 }
-teardown_file() { cluster_down; }
 
 teardown() {
     show_logs_of_failed_test

@@ -15,7 +15,6 @@ setup_file() {
     wait_for 10 ruled_by vision1 vision 1
     export NAMES=$CLUSTER_DIR/run/names
 }
-teardown_file() { cluster_down; }
 
 teardown() {
     rm -f "$NAMES"

@@ -6,14 +6,6 @@
 load common
 
 setup_file() { cluster_up; }
-teardown_file() { cluster_down; }
-
-setup() {
-    mark_logs
-    wait_for 15 root_is_exempt
-}
-# accordd looks up who root is at its first pass; until then only a governed partition takes his jobs.
-root_is_exempt() { srun --quiet --partition=gpu-lend --input=none true; }
 
 teardown() {
     show_logs_of_failed_test

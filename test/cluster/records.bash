@@ -1,6 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # What the tests of submissions and changes read off the record, and how they stop and start slurmctld.
 
+# The next test finds idle nodes.
+teardown() {
+    show_logs_of_failed_test
+    cancel_all
+}
+
+# refused USER CODE SBATCH-ARGUMENT…: sbatch fails with one line of Accord's that ends with the reason's code.
+refused() {
+    local user=$1 code=$2
+    shift 2
+    run as_user "$user" sbatch --output=/dev/null "$@" --wrap=true
+    assert_failure
+    assert_line --regexp "^sbatch: error: accord: .* \[$code\]\$"
+    assert_equal "$(last_record .verdict)" rejected
+    assert_equal "$(last_record .reason)" "$code"
+}
+
 # journal: every record, in its order, one JSON object a line.
 journal() { cat "$CLUSTER_DIR"/accord/journal/*.jsonl; }
 

@@ -11,7 +11,6 @@ setup_file() {
     accord_apply
     wait_for 10 ruled_by vision1 vision 1
 }
-teardown_file() { cluster_down; }
 
 setup() {
     plugins=$CLUSTER_DIR/opt/plugins

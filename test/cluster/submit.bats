@@ -18,23 +18,6 @@ setup_file() {
     wait_for 10 ruled_by vision1 vision 1
     cancel_all
 }
-teardown_file() { cluster_down; }
-
-teardown() {
-    show_logs_of_failed_test
-    cancel_all
-}
-
-# refused USER CODE SBATCH-ARGUMENT…: sbatch fails with one line of Accord's that ends with the reason's code.
-refused() {
-    local user=$1 code=$2
-    shift 2
-    run as_user "$user" sbatch --output=/dev/null "$@" --wrap=true
-    assert_failure
-    assert_line --regexp "^sbatch: error: accord: .* \[$code\]\$"
-    assert_equal "$(last_record .verdict)" rejected
-    assert_equal "$(last_record .reason)" "$code"
-}
 
 # bats test_tags=A01
 @test "GPUs of the whole job are counted, as if asked for per node" {

@@ -14,12 +14,6 @@ setup_file() {
     sed -i '/^\[\[pool\]\]/,/^$/d' "$ACCORD_CONF"
     cp "$ACCORD_CONF" "$ACCORD_CONF.bare"
 }
-teardown_file() { cluster_down; }
-
-teardown() {
-    show_logs_of_failed_test
-    cancel_all
-}
 
 # pools NAME…: makes these the governed partitions, the first of them Slurm's default.
 pools() {

@@ -17,7 +17,6 @@ setup_file() {
     accord_apply >&2
     wait_for 30 as_user vision1 srun --gpus=1 --time=5 true
 }
-teardown_file() { cluster_down; }
 
 look='ls proj; touch datasets/public/new; ls -A /tmp'
 as_agreed="vision
