@@ -17,15 +17,16 @@ std::optional<std::string> never_given(const ClassifyInput& input) {
     return std::nullopt;
 }
 
-/// R5: whether anything could keep the job from borrowing once it is eligible, when Slurm starts it without asking.
+}  // namespace
+
 bool may_be_stopped(const ClassifyInput& input) {
     const auto& contract = *input.contract->contract;
     return !input.may_borrow || contract.members.max_gpus_per_user ||
-           std::any_of(input.ask.begin(), input.ask.end(),
-                       [&](const auto& entry) { return contract.capacity.at(entry.first).borrow_limit.has_value(); });
+           std::any_of(input.ask.begin(), input.ask.end(), [&](const auto& entry) {
+               const auto capacity = contract.capacity.find(entry.first);
+               return capacity == contract.capacity.end() || capacity->second.borrow_limit;
+           });
 }
-
-}  // namespace
 
 bool may_borrow(const Contract& contract, WorkloadType type, bool requeueable) {
     return type == WorkloadType::interactive ? contract.reclaim.interactive_may_borrow : requeueable;

@@ -36,6 +36,9 @@ struct ClassifyInput {
 /// R6: a job that would not survive being preempted does not borrow.
 [[nodiscard]] bool may_borrow(const Contract& contract, WorkloadType type, bool requeueable);
 
+/// R5: whether anything could keep the job from borrowing once it is eligible, when Slurm starts it without asking.
+[[nodiscard]] bool may_be_stopped(const ClassifyInput& input);
+
 struct Classification {
     Verdict verdict = Verdict::rejected;
     JobClass cls = JobClass::queued;

@@ -55,7 +55,8 @@ struct Rewrite {
     std::optional<std::int64_t> site_factor;  ///< R16, without Slurm's offset; unset for a queued job
     std::optional<std::int64_t> time_limit_min;
     std::optional<std::int64_t> array_limit;  ///< R7: a %limit that fits
-    std::optional<GpuAsk> gpus;               ///< R9: the request's own TRES strings, with a type for its GPUs
+    std::optional<GpuAsk> gpus;               ///< R9: the request's own TRES strings, with a type for its GPUs;
+                                              ///< of an operator's update those that Slurm really holds after it
     /// Modifications by accordd only: the comment of the job's own decision, to be put back in place of the action's.
     std::optional<std::string> admin_comment;
 };

@@ -12,7 +12,9 @@ Ledger::Ledger() : base_(std::make_shared<LedgerBase>()) {}
 void Ledger::rebase(std::shared_ptr<const LedgerBase> base) {
     base_ = std::move(base);
     std::erase_if(tail_, [&](const auto& entry) { return base_->accounts_for(entry.first); });
-    std::erase_if(queued_tail_, [&](const auto& entry) { return base_->accounts_for(entry.second.record); });
+    const auto is_known = [&](const auto& entry) { return base_->accounts_for(entry.second.record); };
+    std::erase_if(queued_tail_, is_known);
+    std::erase_if(throttle_tail_, is_known);
     touched_.clear();
     for (const auto& [decision, claim] : tail_) count(claim);
 }
@@ -24,10 +26,16 @@ void Ledger::add(std::uint64_t decision, Claim claim) {
     if (tail_.size() > known) count(entry->second);
 }
 
-void Ledger::set_queued(std::uint64_t decision, bool queued, std::uint64_t record) {
+void Ledger::set_queued(std::uint64_t decision, bool queued, std::uint64_t record, std::uint32_t job_id) {
     if (base_->accounts_for(record)) return;
-    auto& change = queued_tail_[decision];
+    auto& change = queued_tail_[{decision, job_id}];
     if (record >= change.record) change = {queued, record};
+}
+
+void Ledger::set_throttle(std::uint64_t decision, std::int64_t throttle, std::uint64_t record) {
+    if (base_->accounts_for(record)) return;
+    auto& change = throttle_tail_[decision];
+    if (record >= change.record) change = {throttle, record};
 }
 
 void Ledger::count(const Claim& claim) {
@@ -47,9 +55,17 @@ const ContractClaims& Ledger::of(const std::string& contract) const {
     return known == base_->contracts.end() ? none : known->second;
 }
 
-bool Ledger::is_queued(std::uint64_t decision) const {
-    if (const auto change = queued_tail_.find(decision); change != queued_tail_.end()) return change->second.queued;
+bool Ledger::is_queued(std::uint64_t decision, std::uint32_t job_id) const {
+    for (const auto about : {job_id, std::uint32_t{0}})
+        if (const auto change = queued_tail_.find({decision, about}); change != queued_tail_.end())
+            return change->second.queued;
     return base_->queued.contains(decision);
+}
+
+std::optional<std::int64_t> Ledger::throttle_of(std::uint64_t decision) const {
+    if (const auto change = throttle_tail_.find(decision); change != throttle_tail_.end()) return change->second.throttle;
+    const auto known = base_->throttles.find(decision);
+    return known == base_->throttles.end() ? std::nullopt : std::optional(known->second);
 }
 
 std::optional<Claim> claim_of(const Decision& decision) {
@@ -64,12 +80,15 @@ std::optional<Claim> claim_of(const Decision& decision) {
 
 void apply_to_ledger(Ledger& ledger, std::uint64_t number, const Decision& decision) {
     if (auto claim = claim_of(decision)) ledger.add(number, std::move(*claim));
+    const bool submission = decision.kind == DecisionKind::submission;
+    if (decision.throttle && decision.allows() && (submission || decision.job_decision))
+        ledger.set_throttle(submission ? number : decision.job_decision->number, *decision.throttle, number);
     if (!decision.cls || decision.verdict == Verdict::rejected || decision.mode == Mode::observe) return;
     const bool queued = *decision.cls == JobClass::queued;
-    if (decision.kind == DecisionKind::submission) {
+    if (submission) {
         if (queued) ledger.set_queued(number, true, number);
     } else if (decision.job_decision) {
-        ledger.set_queued(decision.job_decision->number, queued, number);
+        ledger.set_queued(decision.job_decision->number, queued, number, decision.job_id.value_or(0));
     }
 }
 

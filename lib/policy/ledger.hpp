@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "policy/budget.hpp"
 #include "policy/contract.hpp"
@@ -42,6 +43,7 @@ struct LedgerBase {
     std::uint64_t resolved_through = 0;
     std::set<std::uint64_t> counted;
     std::set<std::uint64_t> queued;  ///< decisions whose jobs are queued (R17)
+    std::map<std::uint64_t, std::int64_t> throttles;  ///< by an array's decision: its throttle on record, 0 for none (R7)
     std::unordered_map<std::string, ContractClaims> contracts;
     std::int64_t metered_s = 0;  ///< up to when `budgets` are metered; not later than taken_s
     BudgetUses budgets;
@@ -62,11 +64,17 @@ public:
     /// Counts a decision that is in no snapshot yet. Ignored when the snapshot, or the tail, accounts for it.
     void add(std::uint64_t decision, Claim claim);
     /// Notes that the job of `decision` is queued, or is so no more, as `record` says (the decision itself, or a later
-    /// modification of its job). Ignored when the snapshot accounts for the record.
-    void set_queued(std::uint64_t decision, bool queued, std::uint64_t record);
+    /// modification of its job). `job_id` is of the one record that it is about, of an array that has several; 0: of all.
+    /// Ignored when the snapshot accounts for the record.
+    void set_queued(std::uint64_t decision, bool queued, std::uint64_t record, std::uint32_t job_id = 0);
+
+    /// Notes the throttle that the record knows of the array of `decision`, 0 for none, as `record` says.
+    void set_throttle(std::uint64_t decision, std::int64_t throttle, std::uint64_t record);
 
     [[nodiscard]] const ContractClaims& of(const std::string& contract) const;
-    [[nodiscard]] bool is_queued(std::uint64_t decision) const;
+    [[nodiscard]] bool is_queued(std::uint64_t decision, std::uint32_t job_id = 0) const;
+    /// R7: unset where the record is silent, or not known here.
+    [[nodiscard]] std::optional<std::int64_t> throttle_of(std::uint64_t decision) const;
     [[nodiscard]] const ClusterShape& shape() const { return base_->shape; }
     [[nodiscard]] const LedgerBase& base() const { return *base_; }
     [[nodiscard]] std::size_t tail_size() const { return tail_.size(); }
@@ -80,7 +88,13 @@ private:
         bool queued = false;
         std::uint64_t record = 0;
     };
-    std::map<std::uint64_t, QueueChange> queued_tail_;  ///< by decision: queued or released since the snapshot
+    /// By decision and job, 0 for all of its jobs: queued or released since the snapshot.
+    std::map<std::pair<std::uint64_t, std::uint32_t>, QueueChange> queued_tail_;
+    struct ThrottleChange {
+        std::int64_t throttle = 0;
+        std::uint64_t record = 0;
+    };
+    std::map<std::uint64_t, ThrottleChange> throttle_tail_;  ///< by decision: set since the snapshot
     std::unordered_map<std::string, ContractClaims> touched_;  ///< base plus tail, of the contracts in the tail
 };
 
@@ -88,7 +102,8 @@ private:
 /// claim counts as the job runs, in the governed partition.
 [[nodiscard]] std::optional<Claim> claim_of(const Decision& decision);
 
-/// What a recorded decision means for the ledger: the claim it adds, and whether the job it is about is queued. Used
+/// What a recorded decision means for the ledger: the claim it adds, whether the job it is about is queued, and its
+/// array's throttle. Used
 /// alike for a decision just made and for one read back from the journal; `number` is the record's own. A promotion's
 /// claim comes on top of the borrowed one, which stays until the next snapshot: too much is counted for a moment, never
 /// too little.

@@ -3,81 +3,20 @@
 #include "policy/modify.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "policy/authorize.hpp"
 #include "policy/classify.hpp"
-#include "policy/governed.hpp"
+#include "policy/judgement.hpp"
 #include "policy/messages.hpp"
-#include "policy/scope_path.hpp"
+#include "policy/modify_user.hpp"
+#include "policy/widen.hpp"
 
 namespace accord {
 
 namespace {
 
-/// One modification of a job that could be read, with what is judged by.
-struct Judgement {
-    const Policy& policy;
-    const Ledger& ledger;
-    const Modification& modification;
-    const JobView& job;
-    Place place;
-    std::int64_t now_s;
-
-    [[nodiscard]] const Change& change() const { return modification.change; }
-    [[nodiscard]] const PolicyContract* contract() const {
-        return place ? policy.contract(contract_key(job, *place.pool)) : nullptr;
-    }
-    [[nodiscard]] std::string whom() const {
-        const auto* found = contract();
-        return whom_to_ask(policy.config(), found == nullptr ? nullptr : found->contract.get());
-    }
-};
-
-Decision blank(const Judgement& judgement) {
-    const auto& [policy, ledger, modification, job, place, now_s] = judgement;
-    Decision decision;
-    decision.kind = DecisionKind::modification;
-    decision.time_s = now_s;
-    decision.mode = policy.config().mode;
-    decision.uid = job.uid;
-    decision.user = policy.user_name(job.uid);
-    decision.account = lower_case(job.account);
-    decision.partition = place ? place.pool->partition : job.partition;
-    decision.job_id = job.job_id;
-    decision.job_decision = decision_in_comment(job.admin_comment);
-    if (const auto* contract = judgement.contract()) {
-        decision.contract = contract->contract->key();
-        decision.contract_version = contract->version;
-    }
-    return decision;
-}
-
-Decision rejected(const Judgement& judgement, Reason reason, std::string_view body) {
-    auto decision = blank(judgement);
-    decision.reason = reason;
-    decision.message = refusal(body, reason);
-    return decision;
-}
-
-/// A queued job is kept in the lend partition, and the record says so; where that is silent, an administrator's hold there
-/// is accordd's.
-bool is_queued(const Judgement& judgement) {
-    const auto& job = judgement.job;
-    if (!judgement.place.lent || job.state != JobState::pending || !job.is_kept()) return false;
-    const auto decision = decision_in_comment(job.admin_comment);
-    return decision ? judgement.ledger.is_queued(decision->number) : job.hold != Hold::user;
-}
-
-std::string job_text(const Judgement& judgement) { return "job " + printable(judgement.modification.job_name); }
 std::string caller(const Judgement& judgement) { return judgement.policy.user_name(judgement.modification.caller_uid); }
 
 // accordd's own actions.
-
-GpuVector claim_of(const JobView& job, const GpuIntervals& gpus, const PoolConfig& pool) {
-    const auto per_task = maxima(gpus);
-    return times(per_task, tasks_at_once(job, throttle_of(job), per_task, pool));
-}
 
 /// The throttle that an array's claim was counted with goes on record with it.
 void give(Decision& decision, const JobView& job, GpuVector claim) {
@@ -89,7 +28,7 @@ void give(Decision& decision, const JobView& job, GpuVector claim) {
 Decision throttled(const Judgement& judgement, const ActionMark& mark) {
     auto decision = blank(judgement);
     decision.verdict = Verdict::admitted;
-    decision.message = fmt::format("accord: {}: array throttle put back to {} by action {}", job_text(judgement),
+    decision.message = fmt::format("accord: {}: array throttle put back to {} by action {}", judgement.job_text(),
                                    *judgement.change().array_limit, mark.number);
     decision.rewrite.admin_comment = judgement.job.admin_comment;
     return decision;
@@ -142,7 +81,7 @@ Decision judge_action(const Judgement& judgement, const ActionMark& mark) {
     const auto& job = judgement.job;
     auto decision = blank(judgement);
     if (judgement.place) decision.gpus = gpus_of(job, *judgement.place.pool, judgement.ledger.shape());
-    auto claim = judgement.place ? claim_of(job, decision.gpus, *judgement.place.pool) : GpuVector{};
+    auto claim = judgement.place ? record_claim(job, decision.gpus, *judgement.place.pool) : GpuVector{};
     if (const auto stale = staleness(judgement, mark.to, claim); !stale.empty()) {
         decision.reason = Reason::stale;
         decision.message = refusal(fmt::format("job {}: action {} to {} is overtaken: {}",
@@ -172,145 +111,40 @@ std::optional<JobClass> class_after(const Judgement& judgement) {
     return is_queued(judgement) && !freed ? JobClass::queued : JobClass::borrowed;
 }
 
-std::optional<JobClass> class_before(const Judgement& judgement) {
-    if (!judgement.place) return std::nullopt;
-    if (!judgement.place.lent) return JobClass::guaranteed;
-    return is_queued(judgement) ? JobClass::queued : JobClass::borrowed;
+/// The TRES strings of a pending job's record say what slurmctld holds, not what it was told in vain.
+void keep_record_true(Decision& decision, const Judgement& judgement) {
+    const auto& change = judgement.change();
+    auto texts = held_texts(judgement.job.gpus, change.gpus, change.semantics);
+    const bool asked = texts.tres_per_job == change.gpus.tres_per_job && texts.tres_per_node == change.gpus.tres_per_node &&
+                       texts.tres_per_socket == change.gpus.tres_per_socket &&
+                       texts.tres_per_task == change.gpus.tres_per_task;
+    if (!asked) decision.rewrite.gpus = std::move(texts);
 }
 
 Decision recorded(const Judgement& judgement) {
-    auto decision = blank(judgement);
+    const auto& change = judgement.change();
+    const auto after = class_after(judgement);
+    // counted for where it goes, if it goes anywhere
+    auto target = judgement;
+    if (change.partition && after) target.place = place_of(judgement.policy.config(), *change.partition);
+    auto decision = blank(target);
     decision.verdict = Verdict::admitted;
     decision.message = fmt::format("accord: job {} modified by {}", judgement.modification.job_name, caller(judgement));
-    const auto after = class_after(judgement);
-    if (judgement.job.state != JobState::pending || !after || after == class_before(judgement)) return decision;
-    const auto target = judgement.change().partition
-                            ? place_of(judgement.policy.config(), *judgement.change().partition)
-                            : judgement.place;
-    decision.partition = target.pool->partition;
-    const auto* contract = judgement.policy.contract(contract_key(judgement.job, *target.pool));
-    decision.contract = contract == nullptr ? "" : contract->contract->key();
-    decision.contract_version = contract == nullptr ? 0 : contract->version;
+    if (judgement.job.state != JobState::pending) return decision;
+    if (!change.asks.empty()) keep_record_true(decision, judgement);
+    if (!after) return decision;
+    auto claim = claim_change(target);
+    const bool moves = after != class_now(judgement);
+    const auto tasks = more_tasks(target).value_or(0);
+    decision.gpus = std::move(claim.gpus);
+    if (!moves && ((claim.more.empty() && tasks == 0) || may_be_uncounted(judgement, *after))) return decision;
     decision.cls = after;
-    decision.gpus = gpus_of(judgement.job, *target.pool, judgement.ledger.shape());
-    if (after != JobClass::queued)
-        give(decision, judgement.job, claim_of(judgement.job, decision.gpus, *target.pool));
+    if (after == JobClass::queued) return decision;
+    if (moves)
+        give(decision, judgement.job, std::move(claim.after));
+    else
+        decision.claim = tasks == 0 ? std::move(claim.more) : times(maxima(decision.gpus), tasks);
     return decision;
-}
-
-// Users.
-
-using Objection = std::optional<Decision>;
-
-Objection object_to_account(const Judgement& judgement) {
-    const auto& account = judgement.change().account;
-    if (!account || lower_case(*account) == lower_case(judgement.job.account)) return {};
-    return rejected(judgement, Reason::immutable,
-                    fmt::format("{} cannot move from account {} to {}, since its grant is for the first: cancel and "
-                                "submit again with --account={}; ask {}",
-                                job_text(judgement), judgement.job.account, printable(*account), printable(*account),
-                                judgement.whom()));
-}
-
-Objection object_to_comment(const Judgement& judgement) {
-    const auto& comment = judgement.change().admin_comment;
-    if (!comment || *comment == judgement.job.admin_comment) return {};
-    return rejected(judgement, Reason::immutable,
-                    fmt::format("{}: its admin_comment names its decision and is not to be changed; ask {}",
-                                job_text(judgement), judgement.whom()));
-}
-
-Objection object_to_partition(const Judgement& judgement) {
-    const auto& partition = judgement.change().partition;
-    if (!partition || *partition == judgement.job.partition) return {};
-    if (is_queued(judgement))
-        return rejected(judgement, Reason::queued,
-                        fmt::format("{} is queued until there is room for {} and changes its partition then: leave it, "
-                                    "or cancel and submit again; ask {}",
-                                    job_text(judgement), contract_key(judgement.job, *judgement.place.pool),
-                                    judgement.whom()));
-    const auto target = place_of(judgement.policy.config(), *partition);
-    if (judgement.place && target && target.pool == judgement.place.pool)
-        return rejected(judgement, Reason::immutable,
-                        fmt::format("{} moves between {} and {} by itself, as its contract has room: leave it; ask {}",
-                                    job_text(judgement), target.pool->partition, target.pool->lend_partition,
-                                    judgement.whom()));
-    return rejected(judgement, Reason::immutable,
-                    fmt::format("{} cannot move from partition {} to {}, since it was judged for the first: cancel and "
-                                "submit again with --partition={}; ask {}",
-                                job_text(judgement), judgement.job.partition, printable(*partition),
-                                target ? target.pool->partition : printable(*partition), judgement.whom()));
-}
-
-Objection object_to_release(const Judgement& judgement) {
-    const auto priority = judgement.change().priority;
-    if (priority != PriorityChange::release && priority != PriorityChange::set) return {};
-    if (!is_queued(judgement)) return {};
-    auto decision = rejected(judgement, Reason::queued,
-                             fmt::format("{} is queued until there is room for {} and is released then: leave it, or "
-                                         "cancel and submit a smaller one; ask {}",
-                                         job_text(judgement), contract_key(judgement.job, *judgement.place.pool),
-                                         judgement.whom()));
-    if (priority == PriorityChange::release) decision.user_hold = false;
-    return decision;
-}
-
-Objection object_to_begin(const Judgement& judgement) {
-    const auto& job = judgement.job;
-    if (!judgement.change().begin || !is_parked(job.begin_s) || !is_queued(judgement)) return {};
-    return rejected(judgement, Reason::queued,
-                    fmt::format("{} is queued until its dependency is met and there is room for {}, and gets its begin time "
-                                "then: leave it, or cancel and submit again; ask {}",
-                                job_text(judgement), contract_key(job, *judgement.place.pool), judgement.whom()));
-}
-
-Objection object_to_asks(const Judgement& judgement) {
-    const auto& asks = judgement.change().asks;
-    if (asks.empty()) return {};
-    return rejected(judgement, Reason::immutable,
-                    fmt::format("{} keeps the {} that it was judged by: cancel and submit again; ask {}",
-                                job_text(judgement), printable(fmt::format("{}", fmt::join(asks, ", "))),
-                                judgement.whom()));
-}
-
-Objection object_to_paths(const Judgement& judgement) {
-    const auto* contract = judgement.contract();
-    if (contract == nullptr) return {};
-    const auto& job = judgement.job;
-    const auto& change = judgement.change();
-    if (!change.names_path()) return {};
-    const bool script = job.type == WorkloadType::batch || job.type == WorkloadType::array;
-    // All of them: a working directory moves the others where they are relative to it.
-    const JobPaths paths{change.work_dir.value_or(job.work_dir), change.std_out.value_or(job.std_out),
-                         change.std_err.value_or(job.std_err), change.std_in.value_or(job.std_in), script};
-    const auto breach = scope_breach(contract->contract->filesystem, paths);
-    if (!breach) return {};
-    return rejected(judgement, Reason::scope_path,
-                    fmt::format("{}: the {} {} is {}: name a path within contract {}; ask {}", job_text(judgement),
-                                breach->what, printable(breach->path),
-                                breach->access == PathAccess::hidden ? "outside its paths" : "in a read-only path",
-                                contract->contract->key(), judgement.whom()));
-}
-
-constexpr Objection (*objections[])(const Judgement&) = {
-    object_to_account, object_to_comment, object_to_partition, object_to_release, object_to_begin, object_to_asks, object_to_paths,
-};
-
-/// The owner's hold of a queued job is lost by Slurm once accordd's own is on it: it is kept on record.
-Decision kept_wish(const Judgement& judgement) {
-    auto decision = blank(judgement);
-    decision.verdict = Verdict::queued;
-    decision.cls = JobClass::queued;
-    decision.user_hold = true;
-    decision.message = fmt::format("accord: {} is to stay held when its contract has room", job_text(judgement));
-    return decision;
-}
-
-std::optional<Decision> judge_user(const Judgement& judgement) {
-    for (const auto objection : objections)
-        if (auto decision = objection(judgement)) return decision;
-    if (judgement.change().priority == PriorityChange::hold && is_queued(judgement)) return kept_wish(judgement);
-    return std::nullopt;
 }
 
 /// Of an ungoverned job only the move into a pool is refused.
@@ -318,7 +152,7 @@ std::optional<Decision> judge_arrival(const Judgement& judgement) {
     const auto target = place_of(judgement.policy.config(), *judgement.change().partition);
     return rejected(judgement, Reason::immutable,
                     fmt::format("{} was not judged for partition {}: cancel and submit it there; ask {}",
-                                job_text(judgement), target.pool->partition, judgement.whom()));
+                                judgement.job_text(), target.pool->partition, judgement.whom()));
 }
 
 /// The job could not be read: what may matter is refused to users, and recorded of operators.

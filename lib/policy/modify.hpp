@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/amend.hpp"
 #include "policy/decision.hpp"
 #include "policy/job.hpp"
 #include "policy/ledger.hpp"
@@ -26,8 +27,13 @@ struct Change {
     bool begin = false;  ///< StartTime
     /// Of an array the new throttle, 0 for none; in `asks`, too. In force before it is judged (_update_job, 22.05).
     std::optional<std::int64_t> array_limit;
-    /// scontrol's names of the other changed fields that say what the job asks for: GPUs (Gres, TresPer...), nodes,
-    /// tasks, CPUs, memory, sharing, TimeLimit, ArrayTaskThrottle, Requeue. What asks for nothing (Comment, JobName,
+    std::optional<std::int64_t> time_limit_min, end_s;
+    std::optional<bool> requeue;
+    AskChange gpus;  ///< what it sets of what decides GPUs
+    bool node_list_malformed = false;  ///< the nodes of ReqNodeList could not be counted
+    UpdateSemantics semantics = UpdateSemantics::replace;  ///< of the slurmctld that asks
+    /// scontrol's names of the changed fields that say what the job asks for: GPUs (Gres, TresPer...), nodes, tasks,
+    /// CPUs, memory, sharing, TimeLimit, EndTime, ArrayTaskThrottle, Requeue. What asks for nothing (Comment, JobName,
     /// Nice, Dependency, StartTime, Features, ...) is not listed.
     std::vector<std::string> asks;
 
@@ -47,6 +53,10 @@ struct Modification {
 /// `admin_comment` who is an operator is accordd: the job is counted anew, judged by its contract's headroom or limits
 /// for the class named, and refused as `stale` where these no longer hold. Where it changes an array's throttle and
 /// nothing else it puts back what a user was refused, and passes.
+///
+/// What a user's change widens is judged as a new request would be, the job's own claim given back first, and must fit
+/// the class that the job has; what narrows or leaves alone passes. `claim` is what the change adds to the job's claim:
+/// both count until a snapshot shows the change, so that none is missing whatever slurmctld makes of it.
 [[nodiscard]] std::optional<Decision> decide_modification(const Policy& policy, const Ledger& ledger,
                                                           const Modification& modification, std::int64_t now_s);
 

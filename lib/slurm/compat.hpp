@@ -49,6 +49,9 @@ inline constexpr unsigned release =
 /// PreemptParameters=min_exempt_priority is there from 23.02 on; `version` is slurmctld's, such as "22.05.8".
 [[nodiscard]] inline bool exempts_by_priority(const std::string& version) { return version >= "23.02"; }
 
+/// Updates of TRES strings were laid over the old ones until 23.02 (_update_job).
+inline constexpr bool merges_updates = release < 2302;
+
 /// `job_size_str`: node counts as a list ("2,4,8"), from 23.11 on.
 template <typename Record>
 [[nodiscard]] std::optional<std::string> job_size(const Record& record) {

@@ -16,10 +16,15 @@ int slurm_code(Reason reason) {
         case Reason::workload_type: return ESLURM_NOT_SUPPORTED;
         case Reason::time_limit: return ESLURM_INVALID_TIME_LIMIT;
         case Reason::gpu_type: return ESLURM_INVALID_GRES_TYPE;
+        case Reason::cpus_per_gpu: return ESLURM_TOO_MANY_REQUESTED_CPUS;
         case Reason::gpus_per_job:
         case Reason::gpus_per_user:
-        case Reason::cpus_per_gpu:
-        case Reason::impossible: return ESLURM_ACCOUNTING_POLICY;
+        case Reason::budget_exhausted:
+        case Reason::headroom:
+        case Reason::borrow_limit: return ESLURM_ACCOUNTING_POLICY;
+        case Reason::impossible: return ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
+        case Reason::not_requeueable: return ESLURM_NOT_SUPPORTED;
+        case Reason::no_gpu: return ESLURM_INVALID_GRES;
         case Reason::queued: return ESLURM_JOB_HELD;
         case Reason::stale: return ESLURM_TRANSITION_STATE_NO_UPDATE;
         default: return ESLURM_ACCESS_DENIED;

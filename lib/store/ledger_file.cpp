@@ -112,6 +112,10 @@ std::string to_text(const LedgerBase& base) {
     append_numbers(text, base.counted);
     object.name("queued");
     append_numbers(text, base.queued);
+    object.name("throttles");
+    JsonObject throttles(text);
+    for (const auto& [decision, throttle] : base.throttles) throttles.value(fmt::format_int(decision).c_str(), throttle);
+    throttles.end();
     object.name("contracts");
     JsonObject contracts(text);
     std::map<std::string_view, const ContractClaims*> sorted;
@@ -145,17 +149,23 @@ void read_numbers(JsonCursor& cursor, std::string_view key, Numbers& numbers) {
     });
 }
 
+/// A member's name that is a number.
+template <typename Number>
+Number read_key(JsonCursor& cursor, const std::string& text) {
+    Number number = 0;
+    JsonCursor digits(text);
+    digits.read(number);
+    cursor.require(digits.ok() && digits.rest().empty());
+    return number;
+}
+
 void read_claims(JsonCursor& cursor, ContractClaims& claims) {
     cursor.begin_object();
     cursor.member("guaranteed", claims.guaranteed);
     cursor.member("borrowed", claims.borrowed);
     cursor.member("by_member");
     cursor.map([&](const std::string& uid_text) {
-        std::uint32_t uid = 0;
-        JsonCursor digits(uid_text);
-        digits.read(uid);
-        cursor.require(digits.ok() && digits.rest().empty());
-        cursor.read(claims.by_member[uid]);
+        cursor.read(claims.by_member[read_key<std::uint32_t>(cursor, uid_text)]);
     });
     cursor.member("queued_jobs", claims.queued_jobs);
     cursor.end_object();
@@ -200,6 +210,8 @@ void read_base(JsonCursor& cursor, LedgerBase& base) {
     cursor.member("resolved_through", base.resolved_through);
     read_numbers(cursor, "counted", base.counted);
     read_numbers(cursor, "queued", base.queued);
+    cursor.member("throttles");
+    cursor.map([&](const std::string& text) { cursor.read(base.throttles[read_key<std::uint64_t>(cursor, text)]); });
     cursor.member("contracts");
     cursor.map([&](const std::string& key) { read_claims(cursor, base.contracts[key]); });
     cursor.member("metered_s", base.metered_s);

@@ -45,6 +45,13 @@ public:
         object_.name(key);
         append_gpus(to_, gpus);
     }
+    template <typename Add>
+    void nested(std::string_view key, Add&& add) {
+        object_.name(key);
+        Inputs inner(to_);
+        add(inner);
+        inner.end();
+    }
     [[nodiscard]] JsonObject& object() { return object_; }
     void end() {
         set("cut", cut_);
@@ -152,6 +159,10 @@ void add_change(Inputs& inputs, const Change& change) {
     inputs.set("new_std_err", change.std_err);
     inputs.set("new_std_in", change.std_in);
     inputs.set("new_array_limit", change.array_limit);
+    inputs.set("new_time_limit_min", change.time_limit_min);
+    inputs.set("new_end_s", change.end_s);
+    if (change.requeue) inputs.object().value("new_requeue", *change.requeue);
+    if (change.gpus != AskChange{}) inputs.nested("new_ask", [&](Inputs& ask) { add_ask(ask, change.gpus); });
     inputs.list("asks", change.asks);
 }
 

@@ -38,6 +38,8 @@ public:
     std::uint32_t submit_array(const char* indices);
     /// `scontrol update ArrayTaskThrottle=`: in force before the hook is asked, as in Slurm. Whether the hook lets it.
     bool set_throttle(std::uint32_t array_job_id, std::int64_t throttle, bool by_operator = false);
+    /// The same once the task with the array's own number has ended: nobody is asked.
+    void throttle(std::uint32_t array_job_id, std::int64_t throttle);
     /// A user's update: what Slurm does to the job when the hook lets it.
     bool user_change(std::uint32_t job_id, PriorityChange priority);
     void start(std::uint32_t job_id);
@@ -80,7 +82,6 @@ public:
 private:
     DecisionId record(Decision decision);
     std::uint32_t admit(const JobRequest& request, const Decision& decision, const DecisionId& id);
-    void throttle(std::uint32_t array_job_id, std::int64_t throttle);
     std::optional<Decision> modify(std::uint32_t job_id, const Change& change, bool by_operator);
     void take_over_files();
 

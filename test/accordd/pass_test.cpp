@@ -288,12 +288,42 @@ TEST_CASE("A damaged ledger is made anew") {
     CHECK(amount_of(model.ledger_file().contracts.at("vision-lab/gpu").guaranteed, "a100") == 4);
 }
 
-TEST_CASE("A throttle that its owner was refused is put back, raised or lowered") {
+TEST_CASE("A throttle that its contract allows stays, and is counted") {
+    Model model(one(8));
+    const auto array = model.submit_array("0-7%2");
+    model.follow();
+    for (const std::int64_t throttle : {6, 8, 1}) {
+        CHECK(model.set_throttle(array, throttle));
+        model.follow();
+        CHECK(model.job(array).array_limit == throttle);
+        CHECK(guaranteed(model.counted()) == throttle);
+    }
+    CHECK(model.updates == 0);
+}
+
+TEST_CASE("A throttle is judged by the one on record after accordd and slurmctld have started again") {
+    Model model(one(8));
+    const auto array = model.submit_array("0-7%2");
+    model.follow();
+    CHECK(model.set_throttle(array, 4));
+    model.stop_accordd();
+    model.start_accordd();
+    model.follow();
+    model.restart_slurmctld();
+    CHECK_FALSE(model.set_throttle(array, 9));
+    model.follow();
+    CHECK(model.job(array).array_limit == 4);
+    CHECK(model.set_throttle(array, 8));
+    model.follow();
+    CHECK(guaranteed(model.counted()) == 8);
+}
+
+TEST_CASE("A throttle that its owner was refused is put back, raised or lifted") {
     Model model(one(8));
     const auto array = model.submit_array("0-7%2");
     model.follow();
     CHECK(guaranteed(model.counted()) == 2);
-    for (const std::int64_t throttle : {4, 0, 1}) {
+    for (const std::int64_t throttle : {9, 0}) {
         CHECK_FALSE(model.set_throttle(array, throttle));
         CHECK(model.job(array).array_limit.value_or(0) == throttle);
         model.follow();
@@ -303,12 +333,12 @@ TEST_CASE("A throttle that its owner was refused is put back, raised or lowered"
     CHECK(model.job(array).partition == "gpu");
     CHECK(model.job(array).admin_comment == "accord:v1 decision=0-1");
     const auto actions = model.actions();
-    REQUIRE(actions.size() == 3);
+    REQUIRE(actions.size() == 2);
     CHECK(actions[0].action == "throttle");
     CHECK(actions[0].job_id == array);
     CHECK(actions[0].reason == "immutable");
     CHECK(actions[0].outcome == "done");
-    CHECK(model.updates == 3);
+    CHECK(model.updates == 2);
 }
 
 TEST_CASE("A throttle is put back although slurmctld calls the list unchanged") {
@@ -316,7 +346,7 @@ TEST_CASE("A throttle is put back although slurmctld calls the list unchanged") 
     const auto array = model.submit_array("0-7%2");
     model.follow();
     model.sees_no_change = true;
-    CHECK_FALSE(model.set_throttle(array, 4));
+    CHECK_FALSE(model.set_throttle(array, 9));
     model.follow();
     CHECK(model.job(array).array_limit == 2);
     CHECK(model.updates == 1);
@@ -330,7 +360,7 @@ TEST_CASE("While a lowered throttle is not put back, what it will claim again is
     model.before_update = [&] {
         if (meanwhile == 0) meanwhile = model.submit(2);
     };
-    CHECK_FALSE(model.set_throttle(array, 1));
+    model.throttle(array, 1);
     model.follow();
     REQUIRE(meanwhile != 0);
     CHECK(model.job(meanwhile).hold != Hold::none);
@@ -348,7 +378,7 @@ TEST_CASE("An operator's throttle stays, and is counted") {
     CHECK(model.job(array).array_limit == 5);
     CHECK(guaranteed(model.counted()) == 5);
     CHECK(model.updates == 0);
-    CHECK_FALSE(model.set_throttle(array, 8));
+    CHECK_FALSE(model.set_throttle(array, 9));
     model.follow();
     CHECK(model.job(array).array_limit == 5);
     model.stop_accordd();
@@ -365,7 +395,7 @@ TEST_CASE("An array is promoted by the throttle in force at that moment, which i
     const auto array = model.submit_array("0-7%2");
     model.follow();
     CHECK(model.job(array).partition == "gpu-lend");
-    model.before_update = [&] { CHECK_FALSE(model.set_throttle(array, 1)); };
+    model.before_update = [&] { CHECK(model.set_throttle(array, 1)); };
     model.end(first);
     model.follow();
     CHECK(model.job(array).partition == "gpu");
@@ -377,7 +407,7 @@ TEST_CASE("An array is promoted by the throttle in force at that moment, which i
 }
 
 TEST_CASE("A throttle is put back while its job rests from a promotion that slurmctld refused") {
-    Model model(one(4));
+    Model model(one(4, 2));
     const auto first = model.submit(4);
     const auto array = model.submit_array("0-7%2");
     model.follow();
@@ -385,7 +415,7 @@ TEST_CASE("A throttle is put back while its job rests from a promotion that slur
     model.end(first);
     model.follow();
     model.refuses_after_hook = {};
-    CHECK_FALSE(model.set_throttle(array, 4));
+    CHECK_FALSE(model.set_throttle(array, 9));
     model.follow();
     CHECK(model.job(array).array_limit == 2);
     CHECK(model.job(array).partition == "gpu-lend");

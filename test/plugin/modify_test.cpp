@@ -104,18 +104,52 @@ TEST_CASE("a queued job's owner can neither release it, nor set its priority, no
     refused(comment, ESLURM_ACCESS_DENIED);
 }
 
-TEST_CASE("what a job asks for cannot be changed, what asks for nothing can") {
+TEST_CASE("a change that asks for more than the job's class allows is refused by the code that says it best") {
     if (!is_root()) return;
     const QueuedJob world;
-    const ListedJob job("gpu-lend", "accord:v1 decision=0-1", false);
-    Update gpus, comment;
-    gpus.set(&job_desc_msg_t::tres_per_node, "gres:gpu:8");
-    CHECK(world.plugin->modify(gpus.desc(), &job, vision1).code == ESLURM_ACCESS_DENIED);
-    CHECK(world.site.journal().back().decision.reason == Reason::immutable);
+    const ListedJob borrowed("gpu-lend", "accord:v1 decision=0-1", false), guaranteed("gpu", "accord:v1 decision=0-1", false);
+    struct Refused {
+        const ListedJob& job;
+        const char* tres;
+        Reason reason;
+        int code;
+    };
+    const Refused cases[] = {{borrowed, "gres:gpu:8", Reason::impossible, ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE},
+                             {guaranteed, "gres:gpu:a100:1,gres:gpu:4", Reason::impossible, ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE},
+                             {guaranteed, "gres:gpu:v100:1,gres:gpu:4", Reason::gpu_type, ESLURM_INVALID_GRES_TYPE}};
+    for (const auto& [job, tres, reason, code] : cases) {
+        Update update;
+        update.set(tres_per_job, tres);
+        CHECK(world.plugin->modify(update.desc(), &job, vision1).code == code);
+        CHECK(world.site.journal().back().decision.reason == reason);
+    }
+}
+
+TEST_CASE("what asks for nothing passes without a record, what asks for no more with one") {
+    if (!is_root()) return;
+    const QueuedJob world;
+    const ListedJob job("gpu", "accord:v1 decision=0-1", false);
     const auto records = world.site.journal().size();
+    Update comment, time;
     comment.set(&job_desc_msg_t::comment, "note");
     CHECK(world.plugin->modify(comment.desc(), &job, vision1).code == SLURM_SUCCESS);
     CHECK(world.site.journal().size() == records);
+    time->time_limit = 30;
+    CHECK(world.plugin->modify(time.desc(), &job, vision1).code == SLURM_SUCCESS);
+    const auto decision = world.site.journal().back().decision;
+    CHECK(decision.cls == JobClass::guaranteed);
+    CHECK(decision.claim.empty());
+    CHECK(decision.message == "accord: job 17: TimeLimit changed: guaranteed, 4 a100 of vision-lab/gpu");
+}
+
+TEST_CASE("an operator's change that Slurm takes in part is written as Slurm holds it") {
+    if (!is_root()) return;
+    const QueuedJob world;
+    const ListedJob job("gpu", "accord:v1 decision=0-1", false);
+    Update update;
+    update.set(tres_per_job, "gres:gpu:0");
+    CHECK(world.plugin->modify(update.desc(), &job, root).code == SLURM_SUCCESS);
+    CHECK(update.text(tres_per_job) == "gres:gpu:4");
 }
 
 TEST_CASE("a job of another partition is its owner's to change") {

@@ -136,12 +136,52 @@ TEST_CASE("a released job is queued no more, even while the snapshot still says 
     CHECK_FALSE(ledger.is_queued(1));
 }
 
+TEST_CASE("a task of a queued array that is released leaves the rest of it queued") {
+    Ledger ledger;
+    apply_to_ledger(ledger, 1, admitted(JobClass::queued, 0));
+    auto released = modification(JobClass::borrowed, 2, 1);
+    released.job_id = 19;
+    apply_to_ledger(ledger, 2, released);
+    CHECK(ledger.is_queued(1, 17));
+    CHECK_FALSE(ledger.is_queued(1, 19));
+}
+
 TEST_CASE("a kept wish to hold leaves a queued job queued") {
     Ledger ledger;
     apply_to_ledger(ledger, 1, admitted(JobClass::queued, 0));
     apply_to_ledger(ledger, 2, modification(JobClass::queued, 0, 1));
     CHECK(ledger.is_queued(1));
     CHECK(ledger.of(vision).queued_jobs == 1);
+}
+
+TEST_CASE("an array's throttle is the one on record last, in the snapshot or after it") {
+    Ledger ledger;
+    auto base = std::make_shared<LedgerBase>();
+    base->resolved_through = 5;
+    base->throttles = {{3, 2}};
+    ledger.rebase(base);
+    CHECK(ledger.throttle_of(3) == 2);
+    CHECK_FALSE(ledger.throttle_of(4));
+
+    Decision change;
+    change.kind = DecisionKind::modification;
+    change.verdict = Verdict::admitted;
+    change.job_decision = DecisionId{0, 3};
+    change.throttle = 4;
+    apply_to_ledger(ledger, 5, change);
+    CHECK(ledger.throttle_of(3) == 2);
+    apply_to_ledger(ledger, 6, change);
+    CHECK(ledger.throttle_of(3) == 4);
+    change.verdict = Verdict::rejected;
+    change.throttle = 9;
+    apply_to_ledger(ledger, 7, change);
+    CHECK(ledger.throttle_of(3) == 4);
+
+    auto later = std::make_shared<LedgerBase>();
+    later->resolved_through = 7;
+    later->throttles = {{3, 4}};
+    ledger.rebase(later);
+    CHECK(ledger.throttle_of(3) == 4);
 }
 
 TEST_CASE("in observe mode a claim counts where the job runs, and nothing is queued") {

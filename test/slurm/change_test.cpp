@@ -38,7 +38,6 @@ const Asked asked[] = {
     {"NtasksPerTRES", [](job_desc_msg_t& d) { d.ntasks_per_tres = 1; }},
     {"NumNodes", [](job_desc_msg_t& d) { d.min_nodes = 2; }},
     {"NumNodes", [](job_desc_msg_t& d) { d.min_nodes = 0; }},
-    {"NumNodes", [](job_desc_msg_t& d) { d.min_nodes = INFINITE; }},
     {"NumNodes", [](job_desc_msg_t& d) { d.max_nodes = 2; }},
     {"ReqNodeList", [](job_desc_msg_t& d) { d.req_nodes = one; }},
     {"NumTasks", [](job_desc_msg_t& d) { d.num_tasks = 2; }},
@@ -76,7 +75,84 @@ TEST_CASE("an update that changes nothing is read as nothing") {
     CHECK_FALSE(change.std_err);
     CHECK_FALSE(change.std_in);
     CHECK_FALSE(change.array_limit);
+    CHECK_FALSE(change.time_limit_min);
+    CHECK_FALSE(change.end_s);
+    CHECK_FALSE(change.requeue);
+    CHECK(change.gpus == AskChange{});
     CHECK(change.asks.empty());
+}
+
+TEST_CASE("what decides GPUs is read in numbers, and what is cleared as cleared") {
+    SlurmStrings text;
+    job_desc_msg_t desc = untouched();
+    desc.tres_per_node = text("gres:gpu:2");
+    desc.tres_per_job = text("");
+    desc.tres_per_task = text("cpu=1,gres/gpu=2");
+    desc.min_nodes = 2;
+    desc.max_nodes = 4;
+    desc.num_tasks = 8;
+    desc.min_cpus = 16;
+    desc.cpus_per_task = 2;
+    desc.pn_min_cpus = 4;
+    desc.pn_min_memory = 100 | MEM_PER_CPU;
+    desc.ntasks_per_node = 3;
+    desc.ntasks_per_socket = INFINITE16;
+    desc.sockets_per_node = 1;
+    desc.req_nodes = text("n[1-3]");
+    desc.core_spec = 1;
+    const Change change = change_of(desc);
+    AskChange gpus;
+    gpus.tres_per_node = "gres:gpu:2";
+    gpus.tres_per_job = "";
+    gpus.tres_per_task = "cpu=1,gres/gpu=2";
+    gpus.min_nodes = 2;
+    gpus.max_nodes = 4;
+    gpus.num_tasks = 8;
+    gpus.min_cpus = 16;
+    gpus.cpus_per_task = 2;
+    gpus.min_cpus_per_node = 4;
+    gpus.mem_per_cpu_mb = 100;
+    gpus.ntasks_per_node = 3;
+    gpus.ntasks_per_socket = 0;
+    gpus.sockets_per_node = 1;
+    gpus.required_nodes = 3;
+    gpus.whole_node = true;
+    CHECK(change.gpus == gpus);
+}
+
+TEST_CASE("memory of 0 for each CPU is all of a node's, and a node list of none is none") {
+    SlurmStrings text;
+    job_desc_msg_t desc = untouched();
+    desc.pn_min_memory = MEM_PER_CPU;
+    desc.req_nodes = text("");
+    Change change = change_of(desc);
+    CHECK(change.gpus.mem_per_node_mb == 0);
+    CHECK_FALSE(change.gpus.mem_per_cpu_mb);
+    CHECK(change.gpus.required_nodes == 0);
+    CHECK_FALSE(change.node_list_malformed);
+    desc.req_nodes = text("n[1-");
+    CHECK(change_of(desc).node_list_malformed);
+}
+
+TEST_CASE("what slurmctld leaves behind of an array's record before changes nothing") {
+    job_desc_msg_t desc = untouched();
+    desc.ntasks_per_tres = 0;
+    desc.min_nodes = NO_VAL;
+    CHECK(change_of(desc).asks.empty());
+    CHECK(change_of(desc).gpus == AskChange{});
+}
+
+TEST_CASE("times and requeueing are read as they are given") {
+    job_desc_msg_t desc = untouched();
+    desc.time_limit = 90;
+    desc.end_time = 1'790'000'000;
+    desc.requeue = 0;
+    const Change change = change_of(desc);
+    CHECK(change.time_limit_min == 90);
+    CHECK(change.end_s == 1'790'000'000);
+    CHECK(change.requeue == false);
+    desc.time_limit = INFINITE;
+    CHECK(change_of(desc).time_limit_min > 1'000'000);
 }
 
 TEST_CASE("an array's throttle is read as Slurm reads it") {

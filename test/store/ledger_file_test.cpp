@@ -19,6 +19,7 @@ LedgerBase example() {
     base.resolved_through = 17;
     base.counted = {19, 20};
     base.queued = {20};
+    base.throttles = {{3, 0}, {19, 2}};
     ContractClaims& claims = base.contracts["vision-lab/gpu"];
     claims.guaranteed = {{"a100", 4}};
     claims.borrowed = {{"a100", 2}, {"v100", 1}};
@@ -65,7 +66,8 @@ bool equal_maps(const Map& a, const Map& b) {
 
 bool equal(const LedgerBase& a, const LedgerBase& b) {
     return a.taken_s == b.taken_s && a.resolved_through == b.resolved_through && a.counted == b.counted &&
-           a.queued == b.queued && a.metered_s == b.metered_s && a.budgets == b.budgets && equal_maps(a.contracts, b.contracts) &&
+           a.queued == b.queued && a.throttles == b.throttles && a.metered_s == b.metered_s && a.budgets == b.budgets &&
+           equal_maps(a.contracts, b.contracts) &&
            a.shape.default_partition == b.shape.default_partition &&
            equal_maps(a.shape.partitions, b.shape.partitions);
 }

@@ -120,7 +120,8 @@ void Daemon::note(const JournalRecord& record, Clock::time_point read, Clock::du
     books_->roster.forget_facts(record.job_decision);
     if (listing_) listing_->facts_changed = true;
     if (listing_ && decision.throttle) listing_->throttled.insert(record.job_decision);
-    if (decision.reason == Reason::immutable) cluster_->expect_change();
+    // An array's throttle is in force all the same, and slurmctld calls its list unchanged.
+    if (decision.verdict == Verdict::rejected && decision.reason != Reason::stale) cluster_->expect_change();
     if (decision.verdict == Verdict::rejected && decision.job_id)
         books_->refusals[*decision.job_id] = decision.reason;
 }
