@@ -44,8 +44,8 @@ struct ArraySpec {
 [[nodiscard]] std::optional<ArraySpec> parse_array(const std::string& text);
 
 /// R5: a queued job that depends on others is not held, since Slurm leaves the dependencies of held jobs untested
-/// (job_independent, 22.05 and 24.11); it is parked: its begin time is put off by this much.
-inline constexpr std::int64_t parking_s = std::int64_t{100} * 365 * 86400;
+/// (job_independent, 22.05 and 24.11); it is parked: its begin time is put off by this much, past any date that is meant as one.
+inline constexpr std::int64_t parking_s = std::int64_t{1000} * 365 * 86400;
 [[nodiscard]] constexpr bool is_parked(std::int64_t begin_s) { return begin_s >= parking_s; }
 /// The begin time of a parked job, and the one that its user asked for.
 [[nodiscard]] constexpr std::int64_t parked(std::int64_t begin_s) {
