@@ -21,7 +21,7 @@ std::optional<std::string> never_given(const ClassifyInput& input) {
 
 bool may_be_stopped(const ClassifyInput& input) {
     const auto& contract = *input.contract->contract;
-    return !input.may_borrow || contract.members.max_gpus_per_user ||
+    return !input.may_borrow || contract.members.max_gpus_per_user || contract.budget ||
            std::any_of(input.ask.begin(), input.ask.end(), [&](const auto& entry) {
                const auto capacity = contract.capacity.find(entry.first);
                return capacity == contract.capacity.end() || capacity->second.borrow_limit;

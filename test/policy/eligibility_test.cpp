@@ -79,6 +79,7 @@ TEST_CASE("a job that is not eligible is queued where a limit, or its own fragil
     };
     expect_queued(one_lab(100), batch("gres:gpu:4"));
     expect_queued(lab_with([](Contract& contract) { contract.members.max_gpus_per_user = 8; }), batch("gres:gpu:4"));
+    expect_queued(lab_with([](Contract& contract) { contract.budget.emplace(); }), batch("gres:gpu:4"));
     auto fragile = batch("gres:gpu:4");
     fragile.requeueable = false;
     expect_queued(one_lab(), fragile);
