@@ -61,6 +61,19 @@ bool beyond_member_limit(const Contract& contract, const ContractClaims& claims,
     return most && !ask.empty() && saturating_add(claimed_by(claims, uid), total(ask)) > *most;
 }
 
+bool beyond_contract(const Contract& contract, const ContractClaims& claims, std::uint32_t uid, JobClass cls,
+                     const GpuVector& claim) {
+    const auto most = contract.members.max_gpus_per_user;
+    if (most && claimed_by(claims, uid) > *most) return true;
+    return std::any_of(claim.begin(), claim.end(), [&](const auto& one) {
+        const auto capacity = contract.capacity.find(one.first);
+        if (capacity == contract.capacity.end()) return true;
+        const auto& limit = capacity->second.borrow_limit;
+        return cls == JobClass::guaranteed ? amount_of(claims.guaranteed, one.first) > capacity->second.guaranteed
+                                           : limit && excess_of(contract, claims, one.first, 0) > *limit;
+    });
+}
+
 Classification classify(const ClassifyInput& input) {
     const auto& contract = *input.contract->contract;
     if (input.ask.empty() && input.eligibility != Eligibility::together)

@@ -62,6 +62,11 @@ struct Classification {
 [[nodiscard]] bool beyond_member_limit(const Contract& contract, const ContractClaims& claims, std::uint32_t uid,
                                        const GpuVector& ask);
 
+/// R11, R14: whether `claims`, with the member's claim of `claim` in class `cls` among them, are more than the contract
+/// gives of a type in `claim`, or to the member.
+[[nodiscard]] bool beyond_contract(const Contract& contract, const ContractClaims& claims, std::uint32_t uid, JobClass cls,
+                                   const GpuVector& claim);
+
 /// The most GPUs of a type that the contract could ever hold: guarantee plus borrow limit, at most the pool; with
 /// `may_borrow` false the guarantee alone.
 [[nodiscard]] Gpus most_ever(const Contract& contract, const PoolConfig& pool, const std::string& type,

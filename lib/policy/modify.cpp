@@ -51,10 +51,25 @@ Reason why_borrowed(const Judgement& judgement) {
     return budget_limit(judgement) == BudgetLimit::none ? Reason::headroom : Reason::budget_exhausted;
 }
 
+bool is_demotion(const Judgement& judgement, JobClass to) {
+    return to == JobClass::queued && judgement.place && !(judgement.place.lent && judgement.job.is_kept());
+}
+
+/// R11, R14: a job that was requeued after its end goes back to the queue where its claim is not its contract's to give.
+std::string staleness_of_demotion(const Judgement& judgement, const GpuVector& claim) {
+    const auto* contract = judgement.contract();
+    if (contract == nullptr) return "its contract is gone";
+    const auto& terms = *contract->contract;
+    const auto cls = judgement.place.lent ? JobClass::borrowed : JobClass::guaranteed;
+    const bool beyond = beyond_contract(terms, judgement.ledger.of(terms.key()), judgement.job.uid, cls, claim);
+    return beyond ? "" : "its contract has room for it";
+}
+
 /// Why the action no longer fits what there is; empty when it does.
 std::string staleness(const Judgement& judgement, JobClass to, const GpuVector& claim) {
     const auto& job = judgement.job;
     if (job.state != JobState::pending) return "the job is no longer pending";
+    if (is_demotion(judgement, to)) return staleness_of_demotion(judgement, claim);
     if (!judgement.place.lent) return "the job is not in a lend partition";
     if (to != JobClass::guaranteed && !job.is_kept()) return "the job is not held";
     if (to == JobClass::queued) return {};
@@ -95,6 +110,7 @@ Decision judge_action(const Judgement& judgement, const ActionMark& mark) {
     decision.message = fmt::format("accord: {}: {} of {} by action {}", to_string(mark.to), describe(claim),
                                    decision.contract, mark.number);
     if (mark.to != JobClass::queued) give(decision, job, std::move(claim));
+    else if (is_demotion(judgement, mark.to) && job.hold == Hold::user) decision.user_hold = true;
     decision.rewrite.admin_comment = job.admin_comment;
     return decision;
 }

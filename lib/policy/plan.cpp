@@ -18,6 +18,7 @@ namespace {
 constexpr Named<ActionKind> action_kinds[] = {
     {ActionKind::promote, "promote"}, {ActionKind::release, "release"}, {ActionKind::hold, "hold"},
     {ActionKind::park, "park"},
+    {ActionKind::demote, "demote"},
     {ActionKind::throttle, "throttle"}};
 
 /// A pending job that might be promoted or released, or the components of a heterogeneous one that might be so together.
@@ -271,6 +272,40 @@ std::optional<Action> keeping_for(const GovernedJob& governed, const PoolConfig&
     return action;
 }
 
+/// Slurm lets a user requeue a job that has ended, and asks nobody (_job_requeue_op, 22.05): it is pending again in the
+/// place that it had. Its start is put off for longer than a pass takes (batch_requeue_fini).
+bool may_be_revived(const GovernedJob& governed) {
+    const auto& job = *governed.job;
+    const bool exempt = governed.facts && governed.facts->cls == JobClass::exempt;
+    return job.restarts != 0 && job.state == JobState::pending && job.type != WorkloadType::cron && !exempt &&
+           governed.cls != JobClass::queued && !governed.claim.empty();
+}
+
+/// R11, R14: pending jobs that came again after their claims had gone to others go back to the queue.
+void demote_revived(Planning& planning, std::vector<Action>& actions) {
+    for (const auto& governed : planning.jobs) {
+        if (!may_be_revived(governed)) continue;
+        const auto* contract = planning.contract_in_force(governed);
+        const auto known = planning.claims.find(governed.contract);
+        const auto is_same = [&](const auto& action) { return action.job_id == governed.job->job_id; };
+        if (contract == nullptr || known == planning.claims.end() || std::any_of(actions.begin(), actions.end(), is_same))
+            continue;
+        auto& claims = known->second;
+        if (!beyond_contract(*contract, claims, governed.job->uid, governed.cls, governed.claim)) continue;
+        Action action;
+        action.kind = ActionKind::demote;
+        action.job_id = governed.job->job_id;
+        action.contract = governed.contract;
+        action.from = governed.cls;
+        action.to = JobClass::queued;
+        action.partition = planning.pool_of(governed).lend_partition;
+        action.reason = Reason::queued;
+        actions.push_back(std::move(action));
+        add(governed.cls == JobClass::guaranteed ? claims.guaranteed : claims.borrowed, governed.claim, -1);
+        add(claims.by_member[governed.job->uid], governed.claim, -1);
+    }
+}
+
 /// The throttle is kept with the record that bears the array's own number: the pending rest, else its last task
 /// (job_array_split, 22.05). It is there, ended or not, for as long as any of its tasks (_list_find_job_old).
 Action throttle_for(const GovernedJob& governed) {
@@ -324,6 +359,7 @@ std::vector<Action> plan(const Policy& policy, const ClusterShape& shape, const 
     Planning planning{policy, shape, jobs, budgets, now_s, std::move(claims), {}};
     auto movable = movable_jobs(jobs);
     for (const auto& candidate : candidates(planning, movable)) plan_for(planning, candidate, actions);
+    demote_revived(planning, actions);
     return actions;
 }
 

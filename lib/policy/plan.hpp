@@ -16,7 +16,7 @@
 
 namespace accord {
 
-enum class ActionKind { promote, release, hold, park, throttle };
+enum class ActionKind { promote, release, hold, park, demote, throttle };
 
 /// What accordd is to do with one pending job, or with the throttle of one array.
 struct Action {
@@ -31,7 +31,7 @@ struct Action {
     std::optional<std::int64_t> begin_s;  ///< of a job that is parked, or is to be
     bool user_hold = false;  ///< leave a hold that the user asked for while it was queued
     std::int64_t throttle = 0;  ///< what the array's is put back to; 0: none
-    Reason reason = Reason::headroom;  ///< where there is room now; `queued` for a hold or a parking, `immutable` for a throttle
+    Reason reason = Reason::headroom;  ///< where there is room now; `queued` for a hold, a parking or a demotion, `immutable` for a throttle
 };
 [[nodiscard]] const char* to_string(ActionKind kind);
 

@@ -91,6 +91,24 @@ sleeper() { submit "$@" --wrap='sleep 300' 2>/dev/null; }
     assert_equal "$(job_field "$behind" Partition)" gpu
 }
 
+@test "a job that its user requeues after its end waits until its contract has room for it again" {
+    local again other
+    again=$(sleeper speech1 --gpus=4)
+    wait_state "$again" RUNNING
+    scancel "$again"
+    wait_for 60 nodes_idle
+    wait_for 60 nothing_claimed speech1 speech/gpu --gpus=99
+    other=$(sleeper speech1 --gpus=4)
+    wait_state "$other" RUNNING
+    as_user speech1 scontrol requeue "$again"
+    wait_for 20 reason_is "$again" JobHeldAdmin
+    partition_is "$again" gpu-lend
+    claims_are speech guaranteed 4
+    scancel "$other"
+    wait_state "$again" RUNNING 60
+    partition_is "$again" gpu
+}
+
 # het USER FIRST SECOND: a job of two components with these options; prints the id of the first.
 het() {
     local script=$CLUSTER_DIR/fs/het.sh

@@ -95,10 +95,10 @@ TEST_CASE("a queued job that depends on another is parked, since Slurm tests no 
     request.begin_s = noon + 60;
     CHECK(one_lab(100).ask(request)->rewrite.begin_s == parked(noon + 60));
     CHECK(own_begin(parked(noon + 60)) == noon + 60);
-    request.deadline = true;
     constexpr std::int64_t year_2099 = 4'070'908'800;
     CHECK(own_begin(year_2099) == year_2099);
     CHECK(own_begin(parked(year_2099)) == year_2099);
+    request.deadline = true;
     CHECK(one_lab(100).ask(request)->rewrite.hold);
     CHECK_FALSE(one_lab(100).ask(request)->rewrite.begin_s);
     CHECK_FALSE(one_lab().ask(request)->rewrite.begin_s);

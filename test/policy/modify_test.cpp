@@ -218,6 +218,22 @@ TEST_CASE("a hold for a queued job passes while the job is still held") {
     CHECK(ask(world, queued_job(Hold::none), action("queued"), slurm_user)->reason == Reason::stale);
 }
 
+TEST_CASE("a job goes back to the queue while its contract claims more than it has, and its user's hold with it") {
+    World world;
+    world.contracts = {in_force(contract_for("vision-lab", 8, 4), {vision1})};
+    auto again = listed(18, "gpu", 8);
+    hold_guaranteed(world, 8);
+    CHECK(ask(world, again, action("queued"), slurm_user)->reason == Reason::stale);
+    world.ledger.add(101, {"vision-lab/gpu", vision1, JobClass::guaranteed, {{"a100", 8}}});
+    auto decision = ask(world, again, action("queued"), slurm_user);
+    REQUIRE(decision->verdict == Verdict::admitted);
+    CHECK(decision->cls == JobClass::queued);
+    CHECK(decision->claim.empty());
+    CHECK_FALSE(decision->user_hold);
+    again.hold = Hold::user;
+    CHECK(ask(world, again, action("queued"), slurm_user)->user_hold == true);
+}
+
 TEST_CASE("an action on a job that has moved on is stale") {
     auto world = with_queued_job();
     auto running = borrowed_job();

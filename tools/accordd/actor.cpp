@@ -15,7 +15,7 @@ constexpr std::int64_t first_rest_s = 60;
 constexpr std::int64_t longest_rest_s = 3600;
 
 HoldChange hold_of(const Action& action) {
-    if (action.kind == ActionKind::hold) return HoldChange::admin;
+    if (action.kind == ActionKind::hold || action.kind == ActionKind::demote) return HoldChange::admin;
     return action.user_hold ? HoldChange::user : HoldChange::release;
 }
 
