@@ -3,8 +3,10 @@
 #include "policy/decide.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <span>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,6 +15,7 @@
 #include "policy/classify.hpp"
 #include "policy/governed.hpp"
 #include "policy/messages.hpp"
+#include "policy/placeable.hpp"
 
 namespace accord {
 
@@ -248,24 +251,38 @@ std::optional<Decision> best_of(const Choices& choices, JudgeOne&& judge_one) {
     return best;
 }
 
-/// R9: in a pool of several GPU types a request that names none is tried as each of the contract's fallback types.
+/// R9: a request without a GPU type as one for `type`.
+struct TypedAsk {
+    std::string type;
+    GpuAsk gpus;
+};
+
+/// R9: in a pool of several GPU types, what a request that names none could be: of each of the contract's fallback types
+/// that its nodes have, or of all if they have none.
+std::vector<TypedAsk> typed_asks(const Application& application) {
+    const auto& [request, pool] = std::tie(application.request, application.pool);
+    std::vector<TypedAsk> asks, placeable;
+    if (application.contract == nullptr || pool.gpus.size() < 2) return asks;
+    for (const auto& type : application.terms().fallback)
+        if (auto gpus = of_type(request.gpus, type); gpus && pool.gpus.contains(type)) asks.push_back({type, std::move(*gpus)});
+    std::copy_if(asks.begin(), asks.end(), std::back_inserter(placeable),
+                 [&](const auto& ask) { return is_placeable(request, ask.gpus, ask.type, application.shape); });
+    return placeable.empty() ? asks : placeable;
+}
+
 Decision judge(const Submission& submission, const PoolConfig& pool) {
     const auto& [policy, ledger, request, now_s] = submission;
     const auto application = application_for(submission, pool);
-    std::optional<Decision> best;
-    if (application.contract != nullptr && pool.gpus.size() > 1)
-        best = best_of(application.terms().fallback, [&](const auto& type) -> std::optional<Decision> {
-            auto ask = of_type(request.gpus, type);
-            if (!ask || !pool.gpus.contains(type)) return std::nullopt;
-            auto typed = request;
-            typed.gpus = std::move(*ask);
-            const Submission as_typed{policy, ledger, typed, now_s};
-            auto decision = judge_as_it_is(as_typed, pool, application_for(as_typed, pool));
-            if (decision.verdict == Verdict::rejected) return decision;
-            decision.message += fmt::format("; {} is the type that its contract gives to requests without one", type);
-            decision.rewrite.gpus = std::move(typed.gpus);
-            return decision;
-        });
+    auto best = best_of(typed_asks(application), [&](const auto& ask) {
+        auto typed = request;
+        typed.gpus = ask.gpus;
+        const Submission as_typed{policy, ledger, typed, now_s};
+        auto decision = judge_as_it_is(as_typed, pool, application_for(as_typed, pool));
+        if (decision.verdict == Verdict::rejected) return decision;
+        decision.message += fmt::format("; {} is the type that its contract gives to requests without one", ask.type);
+        decision.rewrite.gpus = ask.gpus;
+        return decision;
+    });
     return best ? std::move(*best) : judge_as_it_is(submission, pool, application);
 }
 
@@ -279,7 +296,8 @@ std::optional<Decision> decide(const Policy& policy, const Ledger& ledger, const
                                std::int64_t now_s) {
     const auto partitions = partitions_of(ledger.shape(), request);
     if (!touches_pool(policy.config(), partitions)) return std::nullopt;
-    const Submission submission{policy, ledger, request, now_s};
+    const auto others = request.type == WorkloadType::cron ? ledger.without_crons_of(request.uid, now_s) : std::nullopt;
+    const Submission submission{policy, others ? *others : ledger, request, now_s};
     if (policy.exempt(request.uid)) return exempted(submission, partitions);
 
     auto refused = objection_to(policy.config(), partitions);

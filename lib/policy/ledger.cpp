@@ -38,14 +38,24 @@ void Ledger::set_throttle(std::uint64_t decision, std::int64_t throttle, std::ui
     if (record >= change.record) change = {throttle, record};
 }
 
-void Ledger::count(const Claim& claim) {
+void Ledger::count(const Claim& claim, int sign) {
     auto touched = touched_.find(claim.contract);
     if (touched == touched_.end()) {
         const auto known = base_->contracts.find(claim.contract);
         touched = touched_.emplace(claim.contract, known == base_->contracts.end() ? ContractClaims{} : known->second)
                       .first;
     }
-    add_claim(touched->second, claim);
+    add_claim(touched->second, claim, sign);
+}
+
+std::optional<Ledger> Ledger::without_crons_of(std::uint32_t uid, std::int64_t now_s) const {
+    std::optional<Ledger> without;
+    for (const auto& cron : base_->crons) {
+        if (cron.claim.uid != uid || cron.begin_s <= now_s) continue;
+        if (!without) without = *this;
+        without->count(cron.claim, -1);
+    }
+    return without;
 }
 
 const ContractClaims& Ledger::of(const std::string& contract) const {
@@ -92,14 +102,14 @@ void apply_to_ledger(Ledger& ledger, std::uint64_t number, const Decision& decis
     }
 }
 
-void add_claim(ContractClaims& to, const Claim& claim) {
+void add_claim(ContractClaims& to, const Claim& claim, int sign) {
     if (claim.cls == JobClass::queued) {
-        ++to.queued_jobs;
+        to.queued_jobs += sign;
         return;
     }
     if (claim.gpus.empty()) return;
-    add(claim.cls == JobClass::borrowed ? to.borrowed : to.guaranteed, claim.gpus);
-    add(to.by_member[claim.uid], claim.gpus);
+    add(claim.cls == JobClass::borrowed ? to.borrowed : to.guaranteed, claim.gpus, sign);
+    add(to.by_member[claim.uid], claim.gpus, sign);
 }
 
 Gpus headroom_of(const Contract& contract, const ContractClaims& claims, const std::string& type) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "policy/budget.hpp"
 #include "policy/contract.hpp"
@@ -33,6 +34,14 @@ struct Claim {
     std::uint32_t uid = 0;
     JobClass cls = JobClass::guaranteed;
     GpuVector gpus;
+    bool operator==(const Claim&) const = default;
+};
+
+/// R6: what a scrontab job claims until its next start, before which Slurm does not start it.
+struct CronClaim {
+    Claim claim;
+    std::int64_t begin_s = 0;
+    bool operator==(const CronClaim&) const = default;
 };
 
 /// What accordd's snapshot file holds: claims of the jobs that slurmctld really has, and how far it has seen the
@@ -45,6 +54,7 @@ struct LedgerBase {
     std::set<std::uint64_t> queued;  ///< decisions whose jobs are queued (R17)
     std::map<std::uint64_t, std::int64_t> throttles;  ///< by an array's decision: its throttle on record, 0 for none (R7)
     std::unordered_map<std::string, ContractClaims> contracts;
+    std::vector<CronClaim> crons;  ///< of pending scrontab jobs, which `contracts` has as well
     std::int64_t metered_s = 0;  ///< up to when `budgets` are metered; not later than taken_s
     BudgetUses budgets;
     ClusterShape shape;
@@ -71,6 +81,11 @@ public:
     /// Notes the throttle that the record knows of the array of `decision`, 0 for none, as `record` says.
     void set_throttle(std::uint64_t decision, std::int64_t throttle, std::uint64_t record);
 
+    /// R6: this ledger without the scrontab jobs of `uid` that the snapshot shows and that Slurm cannot have started
+    /// before `now_s`; none where there are no such jobs. Storing a scrontab cancels them after the new one's jobs have been
+    /// judged, and within the same lock (crontab_submit, 22.05).
+    [[nodiscard]] std::optional<Ledger> without_crons_of(std::uint32_t uid, std::int64_t now_s) const;
+
     [[nodiscard]] const ContractClaims& of(const std::string& contract) const;
     [[nodiscard]] bool is_queued(std::uint64_t decision, std::uint32_t job_id = 0) const;
     /// R7: unset where the record is silent, or not known here.
@@ -80,7 +95,7 @@ public:
     [[nodiscard]] std::size_t tail_size() const { return tail_.size(); }
 
 private:
-    void count(const Claim& claim);
+    void count(const Claim& claim, int sign = 1);
 
     std::shared_ptr<const LedgerBase> base_;
     std::map<std::uint64_t, Claim> tail_;
@@ -109,8 +124,9 @@ private:
 /// too little.
 void apply_to_ledger(Ledger& ledger, std::uint64_t number, const Decision& decision);
 
-/// Adds a claim to one contract's sums. An exempt job runs in the governed partition and counts as guaranteed there.
-void add_claim(ContractClaims& to, const Claim& claim);
+/// Adds a claim to one contract's sums, or with `sign` -1 takes it away. An exempt job runs in the governed partition and
+/// counts as guaranteed there.
+void add_claim(ContractClaims& to, const Claim& claim, int sign = 1);
 
 /// headroom: guarantee minus guaranteed claims, at least 0. excess: all claims, and `more`, beyond the guarantee, at
 /// least 0.

@@ -69,6 +69,7 @@ struct JobRequest {
     GpuAsk gpus;
     std::optional<ArraySpec> array;
     bool array_malformed = false;
+    std::string node_list, excluded_nodes;  ///< --nodelist and --exclude, as submitted
     bool node_list_malformed = false;  ///< the nodes of --nodelist could not be counted
     std::optional<std::int64_t> time_limit_min;
     bool requeueable = true;

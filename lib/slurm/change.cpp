@@ -4,7 +4,7 @@
 #include <cstdlib>
 
 #include "slurm/compat.hpp"
-#include "slurm/hostlist.hpp"
+#include "policy/hostlist.hpp"
 #include "slurm/values.hpp"
 
 namespace accord {

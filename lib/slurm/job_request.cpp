@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "slurm/compat.hpp"
-#include "slurm/hostlist.hpp"
+#include "policy/hostlist.hpp"
 #include "slurm/values.hpp"
 
 namespace accord {
@@ -88,6 +88,8 @@ JobRequest job_request(const job_desc_msg_t& desc, bool requeue_default) {
         request.array = parse_array(*array);
         request.array_malformed = !request.array;
     }
+    request.node_list = text_of(desc.req_nodes);
+    request.excluded_nodes = text_of(desc.exc_nodes);
     request.node_list_malformed = words_of(desc.req_nodes) && !request.gpus.required_nodes;
     request.time_limit_min = minutes_of(desc.time_limit);
     request.requeueable = desc.requeue == NO_VAL16 ? requeue_default : desc.requeue != 0;

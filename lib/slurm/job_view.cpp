@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "slurm/compat.hpp"
-#include "slurm/hostlist.hpp"
+#include "policy/hostlist.hpp"
 #include "slurm/values.hpp"
 
 namespace accord {

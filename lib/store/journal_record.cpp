@@ -62,15 +62,6 @@ void append_decision(JsonObject& object, fmt::memory_buffer& to, const Decision&
     object.string("message", decision.message);
 }
 
-template <typename Enum>
-void read_enum(JsonCursor& cursor, std::string_view key, std::optional<Enum> (*from)(const std::string&), Enum& out) {
-    std::string text;
-    cursor.member(key, text);
-    const auto value = from(text);
-    cursor.require(value.has_value());
-    if (value) out = *value;
-}
-
 void read_optional_members(JsonCursor& cursor, Decision& decision) {
     cursor.optional_member("job_id", decision.job_id);
     if (cursor.take_member("job_decision")) {
@@ -84,21 +75,21 @@ void read_optional_members(JsonCursor& cursor, Decision& decision) {
 }
 
 void read_decision(JsonCursor& cursor, Decision& decision) {
-    read_enum(cursor, "kind", decision_kind_from, decision.kind);
+    cursor.named_member("kind", decision_kind_from, decision.kind);
     cursor.member("time_s", decision.time_s);
-    read_enum(cursor, "mode", mode_from, decision.mode);
+    cursor.named_member("mode", mode_from, decision.mode);
     cursor.member("user", decision.user);
     cursor.member("uid", decision.uid);
     cursor.member("account", decision.account);
     cursor.member("partition", decision.partition);
     cursor.member("contract", decision.contract);
     cursor.member("contract_version", decision.contract_version);
-    read_enum(cursor, "verdict", verdict_from, decision.verdict);
+    cursor.named_member("verdict", verdict_from, decision.verdict);
     std::string cls;
     cursor.member("class", cls);
     decision.cls = job_class_from(cls);
     cursor.require(cls.empty() || decision.cls.has_value());
-    read_enum(cursor, "reason", reason_from, decision.reason);
+    cursor.named_member("reason", reason_from, decision.reason);
     cursor.member("gpus");
     cursor.map([&](const std::string& type) {
         GpuInterval& interval = decision.gpus[type];

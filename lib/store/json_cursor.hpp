@@ -49,6 +49,15 @@ public:
         member(key);
         read(out);
     }
+    /// A value that is spelled out; `from` gives none for a name that it does not know.
+    template <typename Enum>
+    void named_member(std::string_view key, std::optional<Enum> (*from)(const std::string&), Enum& out) {
+        std::string text;
+        member(key, text);
+        const auto value = from(text);
+        require(value.has_value());
+        if (value) out = *value;
+    }
     template <typename T>
     void optional_member(std::string_view key, std::optional<T>& out) {
         if (take_member(key)) read(out.emplace());

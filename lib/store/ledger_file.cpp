@@ -51,6 +51,22 @@ void append_claims(fmt::memory_buffer& to, const ContractClaims& claims) {
     object.end();
 }
 
+void append_crons(fmt::memory_buffer& to, const std::vector<CronClaim>& crons) {
+    to.push_back('[');
+    for (const auto& [claim, begin_s] : crons) {
+        if (&claim != &crons.front().claim) to.push_back(',');
+        JsonObject object(to);
+        object.string("contract", claim.contract);
+        object.value("uid", claim.uid);
+        object.string("class", to_string(claim.cls));
+        object.name("gpus");
+        append_gpus(to, claim.gpus);
+        object.value("begin_s", begin_s);
+        object.end();
+    }
+    to.push_back(']');
+}
+
 void append_budget(fmt::memory_buffer& to, const BudgetUse& use) {
     JsonObject object(to);
     object.value("period_start_s", use.period.start_s);
@@ -125,6 +141,8 @@ std::string to_text(const LedgerBase& base) {
         append_claims(text, *claims);
     }
     contracts.end();
+    object.name("crons");
+    append_crons(text, base.crons);
     object.value("metered_s", base.metered_s);
     object.name("budgets");
     JsonObject budgets(text);
@@ -171,6 +189,16 @@ void read_claims(JsonCursor& cursor, ContractClaims& claims) {
     cursor.end_object();
 }
 
+void read_cron(JsonCursor& cursor, CronClaim& cron) {
+    cursor.begin_object();
+    cursor.member("contract", cron.claim.contract);
+    cursor.member("uid", cron.claim.uid);
+    cursor.named_member("class", job_class_from, cron.claim.cls);
+    cursor.member("gpus", cron.claim.gpus);
+    cursor.member("begin_s", cron.begin_s);
+    cursor.end_object();
+}
+
 void read_budget(JsonCursor& cursor, BudgetUse& use) {
     cursor.begin_object();
     cursor.member("period_start_s", use.period.start_s);
@@ -214,6 +242,8 @@ void read_base(JsonCursor& cursor, LedgerBase& base) {
     cursor.map([&](const std::string& text) { cursor.read(base.throttles[read_key<std::uint64_t>(cursor, text)]); });
     cursor.member("contracts");
     cursor.map([&](const std::string& key) { read_claims(cursor, base.contracts[key]); });
+    cursor.member("crons");
+    cursor.array([&] { read_cron(cursor, base.crons.emplace_back()); });
     cursor.member("metered_s", base.metered_s);
     cursor.member("budgets");
     cursor.map([&](const std::string& key) { read_budget(cursor, base.budgets[key]); });

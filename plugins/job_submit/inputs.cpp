@@ -176,6 +176,8 @@ std::string inputs_of(const JobRequest& request, const Ledger& ledger, const std
     inputs.set("type", std::string(to_string(request.type)));
     add_array(inputs, request.array);
     inputs.set("array_malformed", request.array_malformed);
+    inputs.set("node_list", request.node_list);
+    inputs.set("excluded_nodes", request.excluded_nodes);
     inputs.set("node_list_malformed", request.node_list_malformed);
     add_ask(inputs, request.gpus);
     inputs.set("time_limit_min", request.time_limit_min);

@@ -192,6 +192,9 @@ cron() { as_user "$1" submit_cron vision "$2"; }
     assert_equal "$(outcome "$job")" '["admitted","guaranteed","",{"a100":4}]'
     assert_equal "$(record_of "$job" .inputs.type)" cron
     wait_for 20 claims_are vision guaranteed 4
+    job=$(cron vision1 gres:gpu:4)
+    assert_equal "$(outcome "$job")" '["admitted","guaranteed","",{"a100":4}]'
+    wait_for 20 claims_are vision guaranteed 4
     run cron vision1 gres:gpu:9
     assert_failure
     assert_equal "$(last_record '[.verdict, .reason] | join(" ")')" 'rejected impossible'

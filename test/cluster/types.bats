@@ -112,6 +112,19 @@ class_and_place() { record_of "$1" '[.class, .partition, .contract] | join(" ")'
     wait_for 20 claims_are vision/mix '{"a100":4,"v100":4}'
 }
 
+@test "a type of the fallback that the named nodes do not have is passed over" {
+    local job
+    rm -rf "$CLUSTER_DIR/contracts"
+    contract_in mix a100 4 '[capacity.v100]' 'guaranteed = 8' '[capacity]' 'fallback = ["a100", "v100"]'
+    govern mix
+    job=$(submit vision1 --partition=mix --nodelist=n4 --gpus=1 --wrap='sleep 300')
+    assert_equal "$(record_of "$job" '[.class, .claim] | tojson')" '["guaranteed",{"v100":1}]'
+    wait_state "$job" RUNNING
+    job=$(submit vision1 --partition=mix --exclude=n[1-2] --gpus=1 --wrap='sleep 300')
+    assert_equal "$(record_of "$job" '[.class, .claim] | tojson')" '["guaranteed",{"v100":1}]'
+    wait_state "$job" RUNNING
+}
+
 # bats test_tags=A05
 @test "a typed request counts as its type alone and once, in the decision and in the running job" {
     local job

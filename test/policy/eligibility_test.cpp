@@ -133,6 +133,45 @@ TEST_CASE("a scrontab job is guaranteed or borrowed at once, or rejected with wh
     CHECK(world.ask(request)->reason == Reason::not_requeueable);
 }
 
+TEST_CASE("a scrontab stored again is judged without the jobs that it replaces") {
+    auto world = one_lab(4);
+    auto request = batch("gres:gpu:8");
+    request.type = WorkloadType::cron;
+    request.begin_s = noon + 3600;
+    const auto stored_before = [&](std::uint32_t uid, std::int64_t begin_s) {
+        LedgerBase base = world.ledger.base();
+        const Claim claim{"vision-lab/gpu", uid, JobClass::guaranteed, {{"a100", 8}}};
+        base.contracts.clear();
+        add_claim(base.contracts[claim.contract], claim);
+        base.crons = {{claim, begin_s}};
+        world.ledger = {};
+        world.ledger.rebase(std::make_shared<LedgerBase>(std::move(base)));
+    };
+    stored_before(vision1, noon + 60);
+    const auto before = world.ledger.of("vision-lab/gpu");
+    CHECK(world.submit(request).cls == JobClass::guaranteed);
+    CHECK(world.ledger.of("vision-lab/gpu").guaranteed == GpuVector{{"a100", 16}});
+    CHECK(before.guaranteed == GpuVector{{"a100", 8}});
+
+    SECTION("the new scrontab's own jobs count among each other") {
+        request.gpus.tres_per_job = "gres:gpu:4";
+        CHECK(world.submit(request).cls == JobClass::borrowed);
+        CHECK(world.submit(request).reason == Reason::borrow_limit);
+    }
+    SECTION("one that may have started counts") {
+        stored_before(vision1, noon);
+        CHECK(world.ask(request)->cls != JobClass::guaranteed);
+    }
+    SECTION("another user's counts") {
+        stored_before(speech1, noon + 60);
+        CHECK(world.ask(request)->cls != JobClass::guaranteed);
+    }
+    SECTION("and it does for a job of another kind") {
+        stored_before(vision1, noon + 60);
+        CHECK(world.ask(batch("gres:gpu:8"))->cls != JobClass::guaranteed);
+    }
+}
+
 TEST_CASE("the components of a heterogeneous job are queued until all of it is known") {
     auto world = one_lab();
     const auto decision = world.submit(component("gres:gpu:2", 0));

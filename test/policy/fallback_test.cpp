@@ -114,3 +114,41 @@ TEST_CASE("whole nodes without a type are of the fallback's type, too") {
     CHECK(decision.claim == GpuVector{{"a100", 4}});
     CHECK(decision.rewrite.gpus->tres_per_node == "gres:gpu:a100:1");
 }
+
+TEST_CASE("a type that the request's nodes do not have is passed over") {
+    auto world = mixed_world();
+    auto request = batch("gres:gpu:1");
+    request.node_list = "n[3-4]";
+    request.gpus.required_nodes = 2;
+    CHECK(per_job(*world.ask(request)) == "gres:gpu:v100:1");
+    request.node_list = "n1";
+    request.gpus.required_nodes = 1;
+    CHECK(per_job(*world.ask(request)) == "gres:gpu:a100:1");
+    request = batch("gres:gpu:1");
+    request.excluded_nodes = "n[1-2]";
+    CHECK(per_job(*world.ask(request)) == "gres:gpu:v100:1");
+}
+
+TEST_CASE("a type of which too few nodes have enough is passed over") {
+    auto world = mixed_world();
+    world.shape.partitions["gpu"].nodes[0].gpus = {{"a100", 7}};
+    world.shape.partitions["gpu"].nodes[1].gpus = {{"a100", 1}};
+    world.take_shape();
+    auto request = batch("");
+    request.gpus.tres_per_node = "gres/gpu:2";
+    CHECK(world.ask(request)->rewrite.gpus->tres_per_node == "gres/gpu:a100:2");
+    request.gpus.min_nodes = request.gpus.max_nodes = 2;
+    CHECK(world.ask(request)->rewrite.gpus->tres_per_node == "gres/gpu:v100:2");
+    request.gpus.tres_per_node.reset();
+    request.gpus.tres_per_task = "gres/gpu:2";
+    request.gpus.num_tasks = 2;
+    CHECK(world.ask(request)->rewrite.gpus->tres_per_task == "gres/gpu:v100:2");
+}
+
+TEST_CASE("where no type's nodes fit, the types are tried in their order as ever") {
+    auto world = mixed_world();
+    auto request = batch("gres:gpu:1");
+    request.node_list = "n1,n3";
+    request.gpus.required_nodes = 2;
+    CHECK(per_job(*world.ask(request)) == "gres:gpu:a100:1");
+}

@@ -26,6 +26,8 @@ LedgerBase example() {
     claims.by_member = {{1001, {{"a100", 6}}}, {1002, {{"v100", 1}}}};
     claims.queued_jobs = 1;
     base.contracts["speech-lab/gpu"] = {};
+    base.crons = {{{"vision-lab/gpu", 1001, JobClass::guaranteed, {{"a100", 1}}}, 1'790'000'060},
+                  {{"vision-lab/gpu", 1002, JobClass::borrowed, {{"v100", 1}}}, 1'790'003'600}};
     base.metered_s = 1'789'999'999;
     base.budgets["vision-lab/gpu"] = {{1'788'000'000, 1'790'500'000}, 36'000, 7200};
     base.budgets["speech-lab/gpu"] = {};
@@ -66,7 +68,7 @@ bool equal_maps(const Map& a, const Map& b) {
 
 bool equal(const LedgerBase& a, const LedgerBase& b) {
     return a.taken_s == b.taken_s && a.resolved_through == b.resolved_through && a.counted == b.counted &&
-           a.queued == b.queued && a.throttles == b.throttles && a.metered_s == b.metered_s && a.budgets == b.budgets &&
+           a.queued == b.queued && a.throttles == b.throttles && a.crons == b.crons && a.metered_s == b.metered_s && a.budgets == b.budgets &&
            equal_maps(a.contracts, b.contracts) &&
            a.shape.default_partition == b.shape.default_partition &&
            equal_maps(a.shape.partitions, b.shape.partitions);

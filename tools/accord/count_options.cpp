@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "slurm/hostlist.hpp"
+#include "policy/hostlist.hpp"
 
 namespace accord {
 

@@ -27,10 +27,13 @@ LedgerBase snapshot(const std::vector<GovernedJob>& jobs, const Roster& roster, 
     base.resolved_through = resolver.resolved_through();
     base.counted = resolver.counted();
     for (const auto& governed : jobs) {
+        const auto& job = *governed.job;
+        if (job.type == WorkloadType::cron && job.state == JobState::pending && !governed.claim.empty())
+            base.crons.push_back({{governed.contract, job.uid, governed.cls, governed.claim}, job.begin_s});
         const bool is_queued = governed.cls == JobClass::queued;
         const bool has_throttle = governed.facts && governed.facts->throttle;
         if (!is_queued && !has_throttle) continue;
-        const auto decision = roster.decision_of(*governed.job);
+        const auto decision = roster.decision_of(job);
         if (!decision || decision->controller != controller) continue;
         if (is_queued) base.queued.insert(decision->number);
         if (has_throttle) base.throttles[decision->number] = *governed.facts->throttle;
@@ -42,7 +45,8 @@ LedgerBase snapshot(const std::vector<GovernedJob>& jobs, const Roster& roster, 
 
 bool same_ledger(const LedgerBase& left, const LedgerBase& right) {
     const auto parts = [](const LedgerBase& base) {
-        return std::tie(base.resolved_through, base.counted, base.queued, base.throttles, base.contracts, base.shape);
+        return std::tie(base.resolved_through, base.counted, base.queued, base.throttles, base.contracts, base.crons,
+                        base.shape);
     };
     return parts(left) == parts(right);
 }
