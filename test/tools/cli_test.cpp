@@ -41,6 +41,8 @@ public:
         std::ofstream(dir_ / "accord.toml") << "cluster = \"test\"\n[store]\ndir = \"" << paths_.dir
                                             << "\"\n[[pool]]\npartition = \"gpu\"\nlend_partition = \"gpu-lend\"\n"
                                                "gpus = { a100 = 16 }\n[governance]\nacknowledgements = []\nfour_eyes = false\n";
+        // a Slurm without accounting and with nobody at home: without a slurm.conf sacctmgr waits for one
+        std::ofstream(dir_ / "slurm.conf") << "ClusterName=test\nSlurmctldHost=localhost\nSlurmctldPort=1\n";
         apply_contract();
         decide(a_submission(), 17);
         auto borrowed = a_submission(new_year_s + 60);
@@ -57,7 +59,7 @@ public:
     [[nodiscard]] const StorePaths& paths() const { return paths_; }
 
     [[nodiscard]] Output run(const std::string& arguments, const std::string& before = "") const {
-        const auto command = before + "SLURM_CONF=" + (dir_ / "no.conf") + " ACCORD_CONF=" + (dir_ / "accord.toml") + " " +
+        const auto command = before + "SLURM_CONF=" + (dir_ / "slurm.conf") + " ACCORD_CONF=" + (dir_ / "accord.toml") + " " +
                              program_ + " " + arguments + " 2>&1";
         Output output;
         std::FILE* pipe = ::popen(command.c_str(), "r");
@@ -216,7 +218,8 @@ TEST_CASE("a job that nobody knows is refused by name") {
     const Site site;
     const auto answer = site.run("why 99");
     CHECK(answer.code == 1);
-    CHECK(answer.out == "accord: job 99: neither the record nor slurmctld knows it\n");
+    CHECK(answer.out == "accord: slurmctld: cannot reach it: Unable to contact slurm controller (connect failure)\n"
+                        "accord: job 99: the record does not know it\n");
 }
 
 TEST_CASE("audit verifies a sound store and names a row that was changed") {

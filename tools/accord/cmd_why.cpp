@@ -137,7 +137,9 @@ int tell(const Options& options, const JobName& name) {
     if (!input) return complain(input.error());
     auto story = story_of(*input);
     if (story.empty() && seen.empty())
-        return complain(fmt::format("job {}: neither the record nor slurmctld knows it", options.job));
+        return complain(fmt::format("job {}: {}", options.job,
+                                    cluster && jobs ? "neither the record nor slurmctld knows it"
+                                                    : "the record does not know it"));
     const Policy policy(site->config, site->contracts, {}, {});
     for (const auto& job : seen) {
         const auto state = in_a_pool(site->config, job) || !story.empty()
