@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "slurm/controls.hpp"
 
+#include <charconv>
 #include <string_view>
 
 #include "slurm/compat.hpp"
@@ -31,9 +32,44 @@ std::string preempt_mode_name(std::uint16_t mode) {
     }
 }
 
+std::optional<std::int64_t> number_after(std::string_view text, std::string_view name) {
+    const auto at = text.find(name);
+    if (at == std::string_view::npos) return std::nullopt;
+    std::int64_t value = 0;
+    text.remove_prefix(at + name.size());
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc{} ? std::optional(value) : std::nullopt;
+}
+
+/// A partition's own ones, which hold in place of the cluster's one by one (job_test, select/cons_tres 22.05).
+GpuDefaults gpu_defaults_of(const partition_info_t& partition, const GpuDefaults& of_cluster) {
+    const auto own = text_of(partition.job_defaults_str);
+    const auto cpus = number_after(own, "DefCpuPerGPU="), mem_mb = number_after(own, "DefMemPerGPU=");
+    return {cpus ? cpus : of_cluster.cpus, mem_mb ? mem_mb : of_cluster.mem_mb};
+}
+
+GpuAsk default_ask_of(const partition_info_t& partition, const slurm_conf_t& conf, const GpuDefaults& of_cluster) {
+    const auto defaults = gpu_defaults_of(partition, of_cluster);
+    GpuAsk ask;
+    ask.tres_per_node = "gres/gpu:1";
+    ask.min_nodes = ask.max_nodes = 1;
+    if (defaults.cpus) ask.cpus_per_tres = "gres/gpu:" + std::to_string(*defaults.cpus);
+    if ((conf.select_type_param & CR_MEMORY) == 0) return ask;
+    const auto own = partition.def_mem_per_cpu;
+    const auto memory = own != 0 && own != NO_VAL64 ? own : conf.def_mem_per_cpu;
+    if (defaults.mem_mb)
+        ask.mem_per_tres = "gres/gpu:" + std::to_string(*defaults.mem_mb);
+    else if ((memory & MEM_PER_CPU) != 0)
+        ask.mem_per_cpu_mb = static_cast<std::int64_t>(memory & ~MEM_PER_CPU);
+    else
+        ask.mem_per_node_mb = static_cast<std::int64_t>(memory);  // 0: all of it
+    return ask;
+}
+
 }  // namespace
 
-SlurmControls slurm_controls(const slurm_conf_t& conf, const partition_info_msg_t& partitions) {
+SlurmControls slurm_controls(const slurm_conf_t& conf, const partition_info_msg_t& partitions,
+                             const GpuDefaults& defaults) {
     SlurmControls controls;
     controls.version = text_of(conf.version);
     controls.cluster_name = text_of(conf.cluster_name);
@@ -55,7 +91,8 @@ SlurmControls slurm_controls(const slurm_conf_t& conf, const partition_info_msg_
     for (std::uint32_t i = 0; i < partitions.record_count; ++i) {
         const auto& partition = partitions.partition_array[i];
         const auto mode = is_set(partition.preempt_mode) ? partition.preempt_mode : conf.preempt_mode;
-        controls.partitions[text_of(partition.name)] = {preempt_mode_name(mode), (partition.flags & PART_FLAG_DEFAULT) != 0};
+        controls.partitions[text_of(partition.name)] = {preempt_mode_name(mode), (partition.flags & PART_FLAG_DEFAULT) != 0,
+                                                        default_ask_of(partition, conf, defaults)};
     }
     return controls;
 }

@@ -4,16 +4,26 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <slurm/slurm.h>
 
+#include "policy/request.hpp"
+
 namespace accord {
+
+/// DefCpuPerGPU and DefMemPerGPU.
+struct GpuDefaults {
+    std::optional<std::int64_t> cpus, mem_mb;
+};
 
 struct PartitionControl {
     std::string preempt_mode;  ///< "OFF", "REQUEUE", "CANCEL" or "SUSPEND"; the cluster's where it has none of its own
     bool is_default = false;
+    /// What a job gets that asks for one GPU, and for neither CPUs nor memory.
+    GpuAsk default_ask;
 };
 
 struct SlurmControls {
@@ -29,7 +39,9 @@ struct SlurmControls {
     std::map<std::string, PartitionControl> partitions;
 };
 
-/// The federation is asked for apart. Pure: no call into Slurm.
-[[nodiscard]] SlurmControls slurm_controls(const slurm_conf_t& conf, const partition_info_msg_t& partitions);
+/// The federation is asked for apart, and so are the cluster's defaults for GPUs, which `conf` has in a list of Slurm's.
+/// Pure: no call into Slurm.
+[[nodiscard]] SlurmControls slurm_controls(const slurm_conf_t& conf, const partition_info_msg_t& partitions,
+                                           const GpuDefaults& defaults);
 
 }  // namespace accord

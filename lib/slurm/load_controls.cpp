@@ -24,6 +24,18 @@ tl::unexpected<Error> unavailable(const std::string& what) {
     return fail("unavailable", "slurmctld: cannot " + what + ": " + slurm_strerror(errno));
 }
 
+GpuDefaults gpu_defaults(const slurm_conf_t& conf) {
+    GpuDefaults defaults;
+    if (conf.job_defaults_list == nullptr) return defaults;
+    auto* const iterator = ::slurm_list_iterator_create(conf.job_defaults_list);
+    while (const auto* one = static_cast<const job_defaults_t*>(::slurm_list_next(iterator))) {
+        if (one->type == JOB_DEF_CPU_PER_GPU) defaults.cpus = static_cast<std::int64_t>(one->value);
+        if (one->type == JOB_DEF_MEM_PER_GPU) defaults.mem_mb = static_cast<std::int64_t>(one->value);
+    }
+    ::slurm_list_iterator_destroy(iterator);
+    return defaults;
+}
+
 /// The federation's name; empty where the cluster is in none.
 std::string federation_name() {
     void* raw = nullptr;
@@ -42,7 +54,7 @@ Result<SlurmControls> load_controls(const Cluster&) {
     partition_info_msg_t* raw_partitions = nullptr;
     if (::slurm_load_partitions(0, &raw_partitions, SHOW_ALL) != SLURM_SUCCESS) return unavailable("list partitions");
     const std::unique_ptr<partition_info_msg_t, SlurmFree<slurm_free_partition_info_msg>> partitions(raw_partitions);
-    auto controls = slurm_controls(*conf, *partitions);
+    auto controls = slurm_controls(*conf, *partitions, gpu_defaults(*conf));
     controls.federation = federation_name();
     return controls;
 }

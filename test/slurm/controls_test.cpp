@@ -32,7 +32,7 @@ TEST_CASE("slurm.conf's plugins and flags are read as they are in force") {
     list.record_count = 2;
     list.partition_array = partitions;
 
-    const auto controls = slurm_controls(conf, list);
+    const auto controls = slurm_controls(conf, list, {});
     CHECK(controls.version == "22.05.8");
     CHECK(controls.cluster_name == "demo");
     CHECK(controls.slurm_user == "slurm");
@@ -54,7 +54,37 @@ TEST_CASE("slurm.conf's plugins and flags are read as they are in force") {
 TEST_CASE("victims can be steered by priority from 23.02 on") {
     slurm_conf_t conf{};
     conf.version = text("23.02.0");
-    CHECK(slurm_controls(conf, {}).exempts_by_priority);
+    CHECK(slurm_controls(conf, {}, {}).exempts_by_priority);
     conf.version = text("24.11.5");
-    CHECK(slurm_controls(conf, {}).exempts_by_priority);
+    CHECK(slurm_controls(conf, {}, {}).exempts_by_priority);
+}
+
+TEST_CASE("what a job gets that asks for one GPU alone is the partition's default, else the cluster's") {
+    slurm_conf_t conf{};
+    partition_info_t partition{};
+    partition.name = text("gpu");
+    partition_info_msg_t list{};
+    list.record_count = 1;
+    list.partition_array = &partition;
+    GpuDefaults defaults;
+    const auto ask = [&] { return slurm_controls(conf, list, defaults).partitions.at("gpu").default_ask; };
+    CHECK(ask().tres_per_node == "gres/gpu:1");
+    CHECK_FALSE(ask().mem_per_node_mb);
+    CHECK_FALSE(ask().cpus_per_tres);
+
+    conf.select_type_param = CR_CORE | CR_MEMORY;
+    CHECK(ask().mem_per_node_mb == 0);
+    conf.def_mem_per_cpu = 2000 | MEM_PER_CPU;
+    CHECK(ask().mem_per_cpu_mb == 2000);
+    partition.def_mem_per_cpu = 8000;
+    CHECK(ask().mem_per_node_mb == 8000);
+    CHECK_FALSE(ask().mem_per_cpu_mb);
+
+    defaults = {8, 16000};
+    CHECK(ask().cpus_per_tres == "gres/gpu:8");
+    CHECK(ask().mem_per_tres == "gres/gpu:16000");
+    CHECK_FALSE(ask().mem_per_node_mb);
+    partition.job_defaults_str = text("DefCpuPerGPU=4");
+    CHECK(ask().cpus_per_tres == "gres/gpu:4");
+    CHECK(ask().mem_per_tres == "gres/gpu:16000");
 }

@@ -161,6 +161,14 @@ const std::vector<Fault> faults{
     {"fewer GPUs than promised",
      [](Sound& s) { s.governed().nodes.pop_back(); s.lent().nodes.pop_back(); }, "pool gpu: GPUs", State::mismatch,
      "4 a100", "accord.toml: gpus = { a100 = 4 }"},
+    {"all of a node's memory for a job that names none",
+     [](Sound& s) {
+         for (auto& node : s.governed().nodes) node.memory_mb = 20'000;
+         s.slurm.partitions["gpu"].default_ask = {.tres_per_node = "gres/gpu:1", .min_nodes = 1, .max_nodes = 1, .mem_per_node_mb = 0};
+     },
+     "pool gpu: defaults for jobs", State::warning,
+     "more than 5000 MiB of memory for each GPU leaves others unusable, which makes 4 GPU",
+     "slurm.conf: DefMemPerGPU and DefCpuPerGPU, no more than a GPU's share of its node"},
     {"a node down", [](Sound& s) { s.governed().nodes[1].available = false; }, "pool gpu: nodes available", State::warning,
      "down or draining: n2 (4 a100)", "scontrol show node n2"},
     {"live reclaim asked for", [](Sound& s) { s.config.pools[0].reclaim = "live"; }, "pool gpu: reclaim", State::mismatch,

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "doctor/slurm_controls.hpp"
+#include "policy/count.hpp"
 
 namespace accord {
 namespace {
@@ -56,6 +57,7 @@ public:
         }
         if (governed_) {
             gpus();
+            defaults_for_jobs();
             availability();
         }
         reclaim();
@@ -134,6 +136,18 @@ private:
         add("GPUs", has == pool_.gpus, State::mismatch, describe(has),
             {fmt::format("accord.toml says {}: guarantees are checked against that", describe(pool_.gpus)),
              fmt::format("accord.toml: gpus = {{ {} }}", toml_gpus(has))});
+    }
+
+    /// R4: what Slurm adds to a request by itself is counted for nobody.
+    void defaults_for_jobs() {
+        const auto found = slurm_.partitions.find(governed_->name);
+        if (found == slurm_.partitions.end()) return;
+        const auto count = count_gpus(found->second.default_ask, governed_, pool_);
+        const auto taken = total(maxima(count.gpus));
+        add("defaults for jobs", taken <= 1, State::warning,
+            taken <= 1 ? "within a GPU's share" : count.steps.back(),
+            {"a job that asks for one GPU, and names neither CPUs nor memory, is given more than that GPU's, and counted for one",
+             "slurm.conf: DefMemPerGPU and DefCpuPerGPU, no more than a GPU's share of its node"});
     }
 
     void availability() {
