@@ -183,8 +183,9 @@ Objection login_env(const Application& application) {
 Objection env_too_large(const Application& application) {
     constexpr std::int64_t most = 64 * 1024;
     if (application.request.spank_env_bytes <= most) return {};
-    return fmt::format("the job's SPANK environment has {} bytes, and {} are the most: unset what sets it ({})",
-                       application.request.spank_env_bytes, most, "variables SPANK_*, options of SPANK plugins");
+    return fmt::format("the job's SPANK environment has {} bytes, and {} are the most: leave out the options of SPANK plugins "
+                       "that fill it, or ask {}",
+                       application.request.spank_env_bytes, most, whom_to_ask(application.policy.config(), nullptr));
 }
 
 /// R5. A job without GPUs uses none of it.

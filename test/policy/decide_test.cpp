@@ -326,8 +326,8 @@ TEST_CASE("each rung of the ladder says what is wrong, the limit, what to change
               "accord: contract vision-lab/gpu: the stdout /proj/out is outside its paths: use a path outside /proj, or "
               "ask gpu-ops [scope_path]"},
              {Reason::env_too_large, [](World&, Contract&, JobRequest& request) { request.spank_env_bytes = 204'800; },
-              "accord: the job's SPANK environment has 204800 bytes, and 65536 are the most: unset what sets it "
-              "(variables SPANK_*, options of SPANK plugins) [env_too_large]"},
+              "accord: the job's SPANK environment has 204800 bytes, and 65536 are the most: leave out the options of "
+              "SPANK plugins that fill it, or ask group accord-admin [env_too_large]"},
              {Reason::impossible, [](World&, Contract&, JobRequest& request) { request.node_list_malformed = true; },
               "accord: the nodes of --nodelist cannot be read: correct them [impossible]"},
              {Reason::impossible,
