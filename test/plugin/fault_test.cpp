@@ -382,7 +382,7 @@ TEST_CASE("nothing in the plugin asks the name service", "[A31]") {
     REQUIRE(getpwuid(54321) == nullptr);
     REQUIRE(name_service_calls() == before + 1);
     const OpenPlugin plugin(site.config_path());
-    CHECK(is_admitted(submit(plugin, vision1)));
+    CHECK(wait_for([&] { return is_admitted(submit(plugin, vision1)); }));
     CHECK(submit(plugin, 54321).message.find("54321") != std::string::npos);
     Request update(vision1);
     update->priority = INFINITE;
@@ -398,10 +398,11 @@ TEST_CASE("without munged a seal made before serves, and a user without one is r
     site.apply("vision-lab", vision1, 8);
     site.apply("speech-lab", speech1, 8);
     const OpenPlugin plugin(site.config_path());
-    REQUIRE(is_guaranteed(submit(plugin, vision1)));
+    REQUIRE(wait_for([&] { return is_guaranteed(submit(plugin, vision1)); }));
     Site::stop_munged();
+    const auto before = site.journal().size();
     CHECK(is_guaranteed(submit(plugin, vision1)));
     const HookAnswer answer = submit(plugin, speech1);
     CHECK(is_unavailable(answer));
-    CHECK(site.journal().size() == 2);
+    CHECK(site.journal().size() == before + 1);
 }

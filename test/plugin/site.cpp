@@ -109,7 +109,8 @@ void Site::make_contracts_db() const {
     add_members(db, "nobody/gpu", vision1);
 }
 
-void Site::write_ledger(std::uint64_t through, const std::unordered_map<std::string, ContractClaims>& claims) const {
+void Site::write_ledger(std::uint64_t through, const std::unordered_map<std::string, ContractClaims>& claims,
+                        const GpuVector& on_each_node) const {
     LedgerBase base;
     base.resolved_through = through;
     base.contracts = claims;
@@ -118,7 +119,7 @@ void Site::write_ledger(std::uint64_t through, const std::unordered_map<std::str
         PartitionShape& partition = base.shape.partitions[name];
         partition.name = name;
         for (int node = 1; node <= 4; ++node)
-            partition.nodes.push_back({fmt::format("n{}", node), {{"a100", 4}}, 16, 20'000, true});
+            partition.nodes.push_back({fmt::format("n{}", node), on_each_node, 16, 20'000, true});
     }
     REQUIRE(accord::write_ledger(file("ledger"), base));
 }

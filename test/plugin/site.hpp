@@ -32,9 +32,10 @@ public:
                const std::function<void(accord::Contract&)>& edit = {}) const;
     /// Makes contracts.db with its exempt users, and nothing else.
     void make_contracts_db() const;
-    /// accordd's snapshot: the shape, and `claims` as far as the journal's number `through`.
+    /// accordd's snapshot: a shape of four nodes, and `claims` as far as the journal's number `through`.
     void write_ledger(std::uint64_t through = 0,
-                      const std::unordered_map<std::string, accord::ContractClaims>& claims = {}) const;
+                      const std::unordered_map<std::string, accord::ContractClaims>& claims = {},
+                      const accord::GpuVector& on_each_node = {{"a100", 4}}) const;
 
     [[nodiscard]] std::vector<accord::JournalRecord> journal() const;
     /// What the seal in a request's environment holds; fails the test when there is none.

@@ -384,6 +384,7 @@ TEST_CASE("a request without a type is rewritten to the contract's, as this rele
         contract.capacity["v100"] = {8, {}, {}};
         contract.fallback = {"v100", "a100"};
     });
+    site.write_ledger(0, {}, {{"a100", 2}, {"v100", 2}});
     const OpenPlugin plugin(site.config_path());
     Request request(vision1);
     request.set(&job_desc_msg_t::tres_per_node, "gres:gpu:2").set(account, "vision-lab").set(partition, "gpu");
