@@ -51,25 +51,41 @@ Reason why_borrowed(const Judgement& judgement) {
     return budget_limit(judgement) == BudgetLimit::none ? Reason::headroom : Reason::budget_exhausted;
 }
 
+/// A job that is given less than it has: it goes back to the queue, or from the guarantee to what is lent.
 bool is_demotion(const Judgement& judgement, JobClass to) {
-    return to == JobClass::queued && judgement.place && !(judgement.place.lent && judgement.job.is_kept());
+    if (!judgement.place) return false;
+    if (to == JobClass::borrowed) return !judgement.place.lent;
+    return to == JobClass::queued && !(judgement.place.lent && judgement.job.is_kept());
 }
 
-/// R11, R14: a job that was requeued after its end goes back to the queue where its claim is not its contract's to give.
-std::string staleness_of_demotion(const Judgement& judgement, const GpuVector& claim) {
+/// Within a budget that is used up nothing of the class starts anew (R5).
+bool beyond_budget(const Judgement& judgement, JobClass cls, const GpuVector& claim) {
+    const auto limit = budget_limit(judgement);
+    return !claim.empty() && (limit == BudgetLimit::reject || (limit != BudgetLimit::none && cls == JobClass::guaranteed));
+}
+
+/// R5, R11, R14, R19: a pending job loses what is not its contract's to give any more. Why one that borrows goes back to the
+/// queue, accordd alone knows: how often it was preempted, and what waits behind it.
+std::string staleness_of_demotion(const Judgement& judgement, JobClass to, const GpuVector& claim) {
     const auto* contract = judgement.contract();
     if (contract == nullptr) return "its contract is gone";
+    if (to == JobClass::queued && (judgement.place.lent || !contract->active_at(judgement.now_s))) return {};
     const auto& terms = *contract->contract;
-    const auto cls = judgement.place.lent ? JobClass::borrowed : JobClass::guaranteed;
-    const bool beyond = beyond_contract(terms, judgement.ledger.of(terms.key()), judgement.job.uid, cls, claim);
-    return beyond ? "" : "its contract has room for it";
+    const auto& claims = judgement.ledger.of(terms.key());
+    const auto& job = judgement.job;
+    const bool revived = job.restarts != 0 && beyond_budget(judgement, JobClass::guaranteed, claim);
+    if (!revived && !beyond_contract(terms, claims, job.uid, JobClass::guaranteed, claim)) return "its contract has room for it";
+    if (to == JobClass::queued) return {};
+    if (!may_borrow(terms, job.type, job.requeueable)) return "the job could not be requeued";
+    if (beyond_budget(judgement, to, claim)) return "its contract's budget is used up";
+    return beyond_contract(terms, claims, job.uid, to, claim) ? "its contract may not borrow as much" : "";
 }
 
 /// Why the action no longer fits what there is; empty when it does.
 std::string staleness(const Judgement& judgement, JobClass to, const GpuVector& claim) {
     const auto& job = judgement.job;
     if (job.state != JobState::pending) return "the job is no longer pending";
-    if (is_demotion(judgement, to)) return staleness_of_demotion(judgement, claim);
+    if (is_demotion(judgement, to)) return staleness_of_demotion(judgement, to, claim);
     if (!judgement.place.lent) return "the job is not in a lend partition";
     if (to != JobClass::guaranteed && !job.is_kept()) return "the job is not held";
     if (to == JobClass::queued) return {};
@@ -77,9 +93,7 @@ std::string staleness(const Judgement& judgement, JobClass to, const GpuVector& 
     if (contract == nullptr || !contract->active_at(judgement.now_s)) return "its contract is not active";
     const auto& terms = *contract->contract;
     const auto& claims = judgement.ledger.of(terms.key());
-    const auto budget = budget_limit(judgement);
-    if (!claim.empty() && (budget == BudgetLimit::reject || (budget != BudgetLimit::none && to == JobClass::guaranteed)))
-        return "its contract's budget is used up";
+    if (beyond_budget(judgement, to, claim)) return "its contract's budget is used up";
     if (job.is_kept() && beyond_member_limit(terms, claims, job.uid, claim))
         return fmt::format("{} GPUs are the member's already", claimed_by(claims, job.uid));
     if (to == JobClass::guaranteed) {

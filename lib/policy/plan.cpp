@@ -10,6 +10,7 @@
 #include "policy/classify.hpp"
 #include "policy/governed.hpp"
 #include "policy/names.hpp"
+#include "policy/planning.hpp"
 
 namespace accord {
 
@@ -19,6 +20,7 @@ constexpr Named<ActionKind> action_kinds[] = {
     {ActionKind::promote, "promote"}, {ActionKind::release, "release"}, {ActionKind::hold, "hold"},
     {ActionKind::park, "park"},
     {ActionKind::demote, "demote"},
+    {ActionKind::cancel, "cancel"},
     {ActionKind::throttle, "throttle"}};
 
 /// A pending job that might be promoted or released, or the components of a heterogeneous one that might be so together.
@@ -35,41 +37,6 @@ struct Candidate {
         return std::tuple(-factor, first.facts ? first.facts->decided_s : first.job->submit_s, first.job->job_id);
     }
 };
-
-/// One pass of planning: what it looks at, and what it has given away so far.
-struct Planning {
-    const Policy& policy;
-    const ClusterShape& shape;
-    const std::vector<GovernedJob>& jobs;
-    const BudgetUses& budgets;
-    std::int64_t now_s;
-    std::unordered_map<std::string, ContractClaims> claims;
-    std::map<std::string, GpuVector> idle;  ///< by pool, as far as it was asked for
-
-    [[nodiscard]] const PoolConfig& pool_of(const GovernedJob& governed) const {
-        return *place_of(policy.config(), governed.job->partition).pool;
-    }
-    /// The contract that a pending job may be promoted or released for; null where there is none.
-    [[nodiscard]] const Contract* contract_in_force(const GovernedJob& governed) const {
-        const auto* found = policy.contract(governed.contract);
-        const bool in_force = found != nullptr && found->active_at(now_s) &&
-                              shape.partition(pool_of(governed).partition) != nullptr;
-        return in_force ? found->contract.get() : nullptr;
-    }
-    /// R5.
-    [[nodiscard]] bool within_budget(const Contract& contract, const GovernedJob& governed, JobClass to) const {
-        if (governed.would_claim.empty()) return true;
-        const auto limit = standing_of(contract, budgets, now_s).limit;
-        return limit == BudgetLimit::none || (limit == BudgetLimit::borrow_only && to == JobClass::borrowed);
-    }
-};
-
-/// R6: a scrontab job cannot be modified.
-bool is_movable(const GovernedJob& governed) {
-    if (governed.facts && governed.facts->cls == JobClass::exempt) return false;
-    return governed.job->state == JobState::pending && governed.job->type != WorkloadType::cron &&
-           !governed.throttle_is_off();
-}
 
 bool awaits_promotion(const GovernedJob& governed) {
     return governed.cls == JobClass::borrowed && governed.job->hold == Hold::none && is_movable(governed);
@@ -195,14 +162,6 @@ bool fits(const Contract& contract, const ContractClaims& claims, const Governed
            !beyond_borrow_limit(contract, claims, ask);
 }
 
-void claim(ContractClaims& claims, const GovernedJob& governed, JobClass to) {
-    if (governed.cls == JobClass::borrowed) add(claims.borrowed, governed.claim, -1);
-    auto& members = claims.by_member[governed.job->uid];
-    add(members, governed.claim, -1);
-    add(members, governed.would_claim);
-    add(to == JobClass::guaranteed ? claims.guaranteed : claims.borrowed, governed.would_claim);
-}
-
 /// Whether all its parts fit together. One alone is tried without a copy of its contract's claims.
 bool fits(Planning& planning, const Candidate& candidate, JobClass to) {
     if (candidate.parts.size() == 1) {
@@ -215,7 +174,7 @@ bool fits(Planning& planning, const Candidate& candidate, JobClass to) {
         auto& theirs = trial.try_emplace(part->contract, planning.claims[part->contract]).first->second;
         const auto& contract = *planning.contract_in_force(*part);
         if (!planning.within_budget(contract, *part, to) || !fits(contract, theirs, *part, to)) return false;
-        claim(theirs, *part, to);
+        move_claim(theirs, *part, to);
     }
     return true;
 }
@@ -272,40 +231,6 @@ std::optional<Action> keeping_for(const GovernedJob& governed, const PoolConfig&
     return action;
 }
 
-/// Slurm lets a user requeue a job that has ended, and asks nobody (_job_requeue_op, 22.05): it is pending again in the
-/// place that it had. Its start is put off for longer than a pass takes (batch_requeue_fini).
-bool may_be_revived(const GovernedJob& governed) {
-    const auto& job = *governed.job;
-    const bool exempt = governed.facts && governed.facts->cls == JobClass::exempt;
-    return job.restarts != 0 && job.state == JobState::pending && job.type != WorkloadType::cron && !exempt &&
-           governed.cls != JobClass::queued && !governed.claim.empty();
-}
-
-/// R11, R14: pending jobs that came again after their claims had gone to others go back to the queue.
-void demote_revived(Planning& planning, std::vector<Action>& actions) {
-    for (const auto& governed : planning.jobs) {
-        if (!may_be_revived(governed)) continue;
-        const auto* contract = planning.contract_in_force(governed);
-        const auto known = planning.claims.find(governed.contract);
-        const auto is_same = [&](const auto& action) { return action.job_id == governed.job->job_id; };
-        if (contract == nullptr || known == planning.claims.end() || std::any_of(actions.begin(), actions.end(), is_same))
-            continue;
-        auto& claims = known->second;
-        if (!beyond_contract(*contract, claims, governed.job->uid, governed.cls, governed.claim)) continue;
-        Action action;
-        action.kind = ActionKind::demote;
-        action.job_id = governed.job->job_id;
-        action.contract = governed.contract;
-        action.from = governed.cls;
-        action.to = JobClass::queued;
-        action.partition = planning.pool_of(governed).lend_partition;
-        action.reason = Reason::queued;
-        actions.push_back(std::move(action));
-        add(governed.cls == JobClass::guaranteed ? claims.guaranteed : claims.borrowed, governed.claim, -1);
-        add(claims.by_member[governed.job->uid], governed.claim, -1);
-    }
-}
-
 /// The throttle is kept with the record that bears the array's own number: the pending rest, else its last task
 /// (job_array_split, 22.05). It is there, ended or not, for as long as any of its tasks (_list_find_job_old).
 Action throttle_for(const GovernedJob& governed) {
@@ -322,7 +247,7 @@ Action throttle_for(const GovernedJob& governed) {
 std::vector<Action> throttles(const std::vector<GovernedJob>& jobs) {
     std::map<std::uint32_t, Action> by_array;
     for (const auto& governed : jobs) {
-        if (!governed.throttle_is_off()) continue;
+        if (!governed.throttle_is_off() || governed.at_rest) continue;
         const auto [known, is_new] = by_array.try_emplace(governed.job->array_job_id);
         if (is_new || governed.job->job_id == governed.job->array_job_id) known->second = throttle_for(governed);
     }
@@ -332,17 +257,17 @@ std::vector<Action> throttles(const std::vector<GovernedJob>& jobs) {
 }
 
 /// What becomes of a candidate, if anything.
-void plan_for(Planning& planning, const Candidate& candidate, std::vector<Action>& actions) {
+void plan_for(Planning& planning, const Candidate& candidate) {
     const auto to = better_class(planning, candidate);
     for (const auto* part : candidate.parts) {
         if (to) {
-            actions.push_back(action_for(planning, *part, *to));
-            claim(planning.claims[part->contract], *part, *to);
+            planning.add(action_for(planning, *part, *to));
+            move_claim(planning.claims[part->contract], *part, *to);
             if (*to == JobClass::guaranteed)
                 for (auto& [partition, idle] : planning.idle)
-                    if (partition == actions.back().partition) add(idle, part->would_claim, -1);
-        } else if (part->cls == JobClass::queued) {
-            if (auto keeping = keeping_for(*part, planning.pool_of(*part))) actions.push_back(std::move(*keeping));
+                    if (partition == planning.actions.back().partition) add(idle, part->would_claim, -1);
+        } else if (part->cls == JobClass::queued && !planning.acted_on.contains(part->job->job_id)) {
+            if (auto keeping = keeping_for(*part, planning.pool_of(*part))) planning.add(std::move(*keeping));
         }
     }
 }
@@ -355,12 +280,12 @@ std::vector<Action> plan(const Policy& policy, const ClusterShape& shape, const 
                          std::unordered_map<std::string, ContractClaims> claims, const BudgetUses& budgets,
                          std::int64_t now_s) {
     if (policy.config().mode == Mode::observe) return {};
-    auto actions = throttles(jobs);
-    Planning planning{policy, shape, jobs, budgets, now_s, std::move(claims), {}};
+    Planning planning{policy, shape, jobs, budgets, now_s, std::move(claims), throttles(jobs), {}, {}};
+    stop_jobs(planning);
     auto movable = movable_jobs(jobs);
-    for (const auto& candidate : candidates(planning, movable)) plan_for(planning, candidate, actions);
-    demote_revived(planning, actions);
-    return actions;
+    for (const auto& candidate : candidates(planning, movable)) plan_for(planning, candidate);
+    take_back(planning);
+    return std::move(planning.actions);
 }
 
 }  // namespace accord

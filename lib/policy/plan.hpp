@@ -16,7 +16,7 @@
 
 namespace accord {
 
-enum class ActionKind { promote, release, hold, park, demote, throttle };
+enum class ActionKind { promote, release, hold, park, demote, cancel, throttle };
 
 /// What accordd is to do with one pending job, or with the throttle of one array.
 struct Action {
@@ -26,12 +26,17 @@ struct Action {
     JobClass from = JobClass::queued;
     JobClass to = JobClass::guaranteed;
     GpuVector gpus;  ///< the claim that goes with it
-    std::string partition;                     ///< where the job goes
+    std::string partition;                     ///< where the job goes, or is
     std::optional<std::int64_t> site_factor;   ///< R16, without Slurm's offset
     std::optional<std::int64_t> begin_s;  ///< of a job that is parked, or is to be
     bool user_hold = false;  ///< leave a hold that the user asked for while it was queued
     std::int64_t throttle = 0;  ///< what the array's is put back to; 0: none
-    Reason reason = Reason::headroom;  ///< where there is room now; `queued` for a hold, a parking or a demotion, `immutable` for a throttle
+    /// Where there is room now, of a demotion where there is none any more; `queued` of what is only kept queued,
+    /// `not_active` of what R19 stops, `immutable` for a throttle.
+    Reason reason = Reason::headroom;
+
+    /// R5: kept from starting by its begin time, not by a hold.
+    [[nodiscard]] bool parks() const { return to == JobClass::queued && begin_s.has_value(); }
 };
 [[nodiscard]] const char* to_string(ActionKind kind);
 
@@ -59,6 +64,7 @@ struct GovernedJob {
     GpuVector claim;        ///< empty for a queued job; of an array, this record's part of what all claim together
     GpuVector would_claim;  ///< what it claims when it is promoted or released
     std::optional<JobFacts> facts;  ///< none: it never passed the plugin, or the record is not loaded yet
+    bool at_rest = false;           ///< it counts, and is left alone
 
     /// R7: its array's throttle is another than the one on record: Slurm applies a change of it before it asks the
     /// plugin, which refuses it in vain (_update_job, 22.05).
@@ -80,14 +86,19 @@ struct GovernedJob {
 /// The sums of the jobs' claims by contract.
 [[nodiscard]] std::unordered_map<std::string, ContractClaims> claims_of(const std::vector<GovernedJob>& jobs);
 
-/// First one action for each array whose throttle is off, whatever its contract's state; its jobs are left alone
-/// otherwise until it is put back. Then promotions of borrowed jobs and releases of queued ones that the headroom and
-/// the limits allow, in R16's order; admin holds for queued jobs that only a user hold keeps. `claims` starts as what the ledger counts, tail included,
-/// and each action claims from it, so that the actions hold together. Nothing to change gives an empty list. Nothing is
-/// promoted or released for a contract that is not active, in a pool whose shape is not known, or in observe mode
-/// (R18); jobs without GPUs stay borrowed (R8), exempt ones stay where they are, and a pending borrowed job is promoted
-/// only once it is eligible. While a contract's budget is reached (R5), nothing of it becomes guaranteed, and where
-/// `on_exhausted` says reject nothing that asks for GPUs is released.
+/// accordd's pass: one action for each array whose throttle is off, whatever its contract's state; its jobs are left alone
+/// otherwise until it is put back. Then what a contract that is not in force any more loses (R19): its pending jobs are
+/// held in the lend partition, and cancelled if it is revoked. Then promotions of borrowed jobs and releases of queued ones
+/// that the headroom and the limits allow, in R16's order; administrators' holds for queued jobs that only a user hold
+/// keeps. Last, pending jobs go back whose claims are not their contract's to give any more: beyond a guarantee that
+/// shrank, or made pending again after their end.
+///
+/// `claims` starts as what the ledger counts, tail included, and each promotion and release claims from it, so that the
+/// actions hold together; what is taken back is given anew after the next list. Nothing to change gives an empty list.
+/// Nothing is promoted or released for a contract that is not active, in a pool whose shape is not known, or in observe
+/// mode (R18); jobs without GPUs stay borrowed (R8), exempt ones stay where they are, and a pending borrowed job is
+/// promoted only once it is eligible. While a contract's budget is reached (R5), nothing of it becomes guaranteed, and
+/// where `on_exhausted` says reject nothing that asks for GPUs is released.
 [[nodiscard]] std::vector<Action> plan(const Policy& policy, const ClusterShape& shape,
                                        const std::vector<GovernedJob>& jobs,
                                        std::unordered_map<std::string, ContractClaims> claims,

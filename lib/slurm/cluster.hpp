@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// slurmctld as accordd and the command line speak with it: what they ask, and the one thing that accordd changes.
+// slurmctld as accordd and the command line speak with it: what they ask, and what accordd changes.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +56,8 @@ public:
     virtual void expect_change() = 0;
     /// What slurmctld refuses fails with "refused"; it may have applied a part.
     [[nodiscard]] virtual Result<void> update(const JobUpdate& update) = 0;
+    /// Ends one record of the job list, of an array the pending rest alone; asks no plugin. Fails as `update` does.
+    [[nodiscard]] virtual Result<void> cancel(std::uint32_t job_id) = 0;
 };
 
 /// The cluster of SLURM_CONF, else of Slurm's own default. Reads slurm.conf; a bad one ends the process, as in every

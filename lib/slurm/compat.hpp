@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <type_traits>
 
 namespace accord::compat {
 
@@ -76,6 +77,16 @@ template <typename Request>
 void set_job_id(Request& request, std::uint32_t job_id) {
     if constexpr (requires { request.job_id; }) request.job_id = job_id;
     else request.step_id.job_id = job_id;
+}
+
+/// slurm_kill_job_step, which takes flags in newer releases.
+template <typename Kill = decltype(&::slurm_kill_job_step)>
+[[nodiscard]] int kill_step(std::uint32_t job_id, std::uint32_t step_id, std::uint16_t signal,
+                            Kill kill = &::slurm_kill_job_step) {
+    if constexpr (std::is_invocable_v<Kill, std::uint32_t, std::uint32_t, std::uint16_t, std::uint16_t>)
+        return kill(job_id, step_id, signal, 0);
+    else
+        return kill(job_id, step_id, signal);
 }
 
 /// JobContainerType, which is NamespaceType from 25.11 on; null: unset.

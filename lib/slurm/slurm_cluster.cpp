@@ -2,6 +2,7 @@
 // slurmctld over libslurm's RPCs.
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <ctime>
 
@@ -68,6 +69,7 @@ public:
     Result<bool> jobs(std::vector<JobView>& list) override;
     void expect_change() override { listed_ = 0; }
     Result<void> update(const JobUpdate& update) override;
+    Result<void> cancel(std::uint32_t job_id) override;
 
 private:
     [[nodiscard]] Result<void> answers() const;
@@ -142,6 +144,15 @@ Result<void> SlurmCluster::update(const JobUpdate& update) {
     if (::slurm_update_job(&desc) == SLURM_SUCCESS) return {};
     const int code = errno;
     if (is_transport_error(code)) return unavailable("update job " + std::to_string(update.job_id));
+    return fail("refused", slurm_strerror(code));
+}
+
+/// By way of a step's cancellation without a step, which takes the number for one record; a job's takes an array's number for
+/// all of its tasks (job_str_signal, 22.05).
+Result<void> SlurmCluster::cancel(std::uint32_t job_id) {
+    if (compat::kill_step(job_id, NO_VAL, SIGKILL) == SLURM_SUCCESS) return {};
+    const int code = errno;
+    if (is_transport_error(code)) return unavailable("cancel job " + std::to_string(job_id));
     return fail("refused", slurm_strerror(code));
 }
 

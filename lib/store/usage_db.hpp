@@ -21,7 +21,7 @@ struct ActionRecord {
     std::uint32_t job_id = 0;
     Gpus gpus = 0;
     std::string contract;
-    std::string action;  ///< "promote", "release", "hold", "park", "demote", "throttle"
+    std::string action;  ///< "promote", "release", "hold", "park", "demote", "cancel", "throttle"
     std::optional<JobClass> from_class, to_class;
     std::string reason;
     std::optional<std::uint32_t> beneficiary_job;

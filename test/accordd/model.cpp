@@ -224,6 +224,12 @@ Result<void> Model::update(const JobUpdate& update) {
     return {};
 }
 
+Result<void> Model::cancel(std::uint32_t job_id) {
+    if (down) return fail("unavailable", "slurmctld: does not answer");
+    end(job_id);
+    return {};
+}
+
 ContractClaims Model::counted(const std::string& contract) { return ledger_.of(contract); }
 
 LedgerBase Model::ledger_file() const { return must(read_ledger(dir_ / "ledger")); }

@@ -78,6 +78,7 @@ public:
     Result<bool> jobs(std::vector<JobView>& list) override;
     void expect_change() override { change_expected_ = true; }
     Result<void> update(const JobUpdate& update) override;
+    Result<void> cancel(std::uint32_t job_id) override;
 
 private:
     DecisionId record(Decision decision);

@@ -234,6 +234,35 @@ TEST_CASE("a job goes back to the queue while its contract claims more than it h
     CHECK(ask(world, again, action("queued"), slurm_user)->user_hold == true);
 }
 
+TEST_CASE("a pending guaranteed job is lowered to borrowed while the guarantee is exceeded and the excess allowed") {
+    World world;
+    world.contracts = {in_force(contract_for("vision-lab", 8, 4), {vision1})};
+    const auto job = listed(18, "gpu", 4);
+    hold_guaranteed(world, 8);
+    CHECK(ask(world, job, action("borrowed"), slurm_user)->reason == Reason::stale);
+    world.ledger.add(101, {"vision-lab/gpu", vision1, JobClass::guaranteed, {{"a100", 4}}});
+    auto decision = ask(world, job, action("borrowed"), slurm_user);
+    REQUIRE(decision->verdict == Verdict::admitted);
+    CHECK(decision->cls == JobClass::borrowed);
+    CHECK(decision->reason == Reason::headroom);
+    CHECK(decision->claim == GpuVector{{"a100", 4}});
+    auto fixed = job;
+    fixed.requeueable = false;
+    CHECK(ask(world, fixed, action("borrowed"), slurm_user)->reason == Reason::stale);
+    world.ledger.add(102, {"vision-lab/gpu", vision1, JobClass::borrowed, {{"a100", 1}}});
+    CHECK(ask(world, job, action("borrowed"), slurm_user)->reason == Reason::stale);
+    CHECK(ask(world, job, action("queued"), slurm_user)->verdict == Verdict::admitted);
+}
+
+TEST_CASE("any pending job of a contract that is not in force is held, and a borrowed one whenever accordd says so") {
+    World world;
+    world.contracts = {in_force(contract_for("vision-lab", 8), {vision1})};
+    CHECK(ask(world, listed(18, "gpu", 4), action("queued"), slurm_user)->reason == Reason::stale);
+    CHECK(ask(world, listed(18, "gpu-lend", 4), action("queued"), slurm_user)->cls == JobClass::queued);
+    world.contracts.front().state = ContractState::suspended;
+    CHECK(ask(world, listed(18, "gpu", 4), action("queued"), slurm_user)->cls == JobClass::queued);
+}
+
 TEST_CASE("an action on a job that has moved on is stale") {
     auto world = with_queued_job();
     auto running = borrowed_job();

@@ -93,31 +93,6 @@ TEST_CASE("a parked job is queued, and gets its own begin time back when it is r
     CHECK(told(listing.planned()) == "release 1 to guaranteed");
 }
 
-TEST_CASE("a job that was requeued after its end goes back to the queue where its contract has no room left for it") {
-    Listing listing(8, 4);
-    auto again = listed(1, "gpu", 8);
-    again.restarts = 1;
-    listing.add(again);
-    CHECK(listing.planned().empty());
-    listing.add(listed(2, "gpu", 8)).state = JobState::running;
-    const auto actions = listing.planned();
-    REQUIRE(told(actions) == "demote 1 to queued");
-    CHECK(actions[0].from == JobClass::guaranteed);
-    CHECK(actions[0].partition == "gpu-lend");
-    listing.jobs[0].state = JobState::running;
-    CHECK(listing.planned().empty());
-
-    listing.jobs[0] = again;
-    listing.jobs[0].partition = "gpu-lend";
-    CHECK(told(listing.planned()) == "demote 1 to queued");
-    listing.jobs[0] = listed(1, "gpu-lend", 4);
-    listing.jobs[0].restarts = 1;
-    CHECK(listing.planned().empty());
-    listing.jobs[0].restarts = 0;
-    listing.add(listed(3, "gpu-lend", 4));
-    CHECK(listing.planned().empty());
-}
-
 TEST_CASE("a scrontab job is left as it is") {
     Listing listing;
     listing.add(listed(1, "gpu-lend", 4)).type = WorkloadType::cron;

@@ -237,7 +237,7 @@ TEST_CASE("what has no room, no GPU, no eligibility or no contract in force stay
     suspended.queued(2, 4, 100);
     CHECK(suspended.planned().size() == 2);
     suspended.world.contracts.front().state = ContractState::suspended;
-    CHECK(suspended.planned().empty());
+    CHECK(told(suspended.planned()) == "hold 1 to queued");
 }
 
 TEST_CASE("nothing is done in observe mode, or for a pool that slurmctld does not have") {

@@ -132,7 +132,8 @@ void Model::carry_out(const Action& action) {
     auto& updated = job(action.job_id);
     updated.partition = action.partition;
     if (action.begin_s) updated.begin_s = *action.begin_s;
-    updated.hold = action.kind == ActionKind::hold ? Hold::admin : action.user_hold ? Hold::user : Hold::none;
+    if (action.to == JobClass::queued) updated.hold = action.parks() ? Hold::none : Hold::admin;
+    else if (action.kind != ActionKind::demote) updated.hold = action.user_hold ? Hold::user : Hold::none;
 }
 
 JobView& Model::job(std::uint32_t job_id) {

@@ -15,7 +15,7 @@ constexpr std::int64_t first_rest_s = 60;
 constexpr std::int64_t longest_rest_s = 3600;
 
 HoldChange hold_of(const Action& action) {
-    if (action.kind == ActionKind::hold || action.kind == ActionKind::demote) return HoldChange::admin;
+    if (action.to == JobClass::queued) return action.parks() ? HoldChange::release : HoldChange::admin;
     return action.user_hold ? HoldChange::user : HoldChange::release;
 }
 
@@ -34,9 +34,10 @@ JobUpdate update_of(const Action& action, std::uint64_t number) {
         update.array_limit = action.throttle;
         return update;
     }
-    update.hold = hold_of(action);
+    // What is lowered to borrowed keeps a hold of its user's.
+    if (action.kind != ActionKind::demote || action.to == JobClass::queued) update.hold = hold_of(action);
     update.begin_s = action.begin_s;
-    if (action.kind == ActionKind::hold || action.kind == ActionKind::park) return update;
+    if (action.from == JobClass::queued && action.to == JobClass::queued) return update;
     update.partition = action.partition;
     update.site_factor = action.site_factor;
     return update;
@@ -45,7 +46,8 @@ JobUpdate update_of(const Action& action, std::uint64_t number) {
 Result<JobActor::Outcome> JobActor::perform(const Action& action, const WhyRefused& why_refused, std::int64_t now_s) {
     const auto number = usage_->begin_action(action, now_s);
     if (!number) return tl::unexpected(number.error());
-    const auto updated = cluster_->update(update_of(action, *number));
+    const auto updated = action.kind == ActionKind::cancel ? cluster_->cancel(action.job_id)
+                                                           : cluster_->update(update_of(action, *number));
     std::string outcome = "done";
     bool stale = false;
     if (!updated) {

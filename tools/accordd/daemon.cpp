@@ -300,34 +300,35 @@ bool Daemon::act_once(std::set<std::uint32_t>& tried, std::int64_t now_s) {
     return false;
 }
 
-std::vector<Action> Daemon::planned(const std::set<std::uint32_t>& tried, std::int64_t now_s) const {
-    if (!books_->ledger) return {};
-    // One list of many jobs is not copied without need.
-    const bool all = tried.empty() && !books_->actor.any_resting() && listing_->throttled.empty();
-    std::vector<GovernedJob> some;
-    if (!all) {
-        // The components of a heterogeneous job are planned together or not at all.
-        std::set<std::uint32_t> het_at_rest;
-        for (const auto& one : listing_->governed)
-            if (one.job->het_job_id != 0 && (tried.contains(one.job->job_id) || books_->actor.resting(one, now_s)))
-                het_at_rest.insert(one.job->het_job_id);
-        std::copy_if(listing_->governed.begin(), listing_->governed.end(), std::back_inserter(some), [&](const auto& one) {
-            const bool throttle_is_off = one.throttle_is_off();
-            if (throttle_is_off && listing_->throttled.contains(one.facts->decision)) return false;
-            if (het_at_rest.contains(one.job->het_job_id)) return false;
-            const auto job_id = throttle_is_off ? one.job->array_job_id : one.job->job_id;
-            return !tried.contains(job_id) && !books_->actor.resting(one, now_s);
-        });
+/// Jobs on which an action failed, or was tried in this pass, are left alone; the components of a heterogeneous job all or
+/// none.
+void Daemon::mark_at_rest(const std::set<std::uint32_t>& tried, std::int64_t now_s) {
+    std::set<std::uint32_t> het_at_rest;
+    for (auto& one : listing_->governed) {
+        const bool throttle_is_off = one.throttle_is_off();
+        const bool shown_too_early = throttle_is_off && listing_->throttled.contains(one.facts->decision);
+        const auto job_id = throttle_is_off ? one.job->array_job_id : one.job->job_id;
+        one.at_rest = shown_too_early || tried.contains(job_id) || books_->actor.resting(one, now_s);
+        if (one.at_rest && one.job->het_job_id != 0) het_at_rest.insert(one.job->het_job_id);
     }
-    auto actions = plan(policy_.policy(), shape_, all ? listing_->governed : some,
-                        all_claims(books_->ledger, books_->resolver), books_->ledger->budgets, now_s);
+    if (het_at_rest.empty()) return;
+    for (auto& one : listing_->governed)
+        if (het_at_rest.contains(one.job->het_job_id)) one.at_rest = true;
+}
+
+std::vector<Action> Daemon::planned(const std::set<std::uint32_t>& tried, std::int64_t now_s) {
+    if (!books_->ledger) return {};
+    mark_at_rest(tried, now_s);
+    auto actions = plan(policy_.policy(), shape_, listing_->governed, all_claims(books_->ledger, books_->resolver),
+                        books_->ledger->budgets, now_s);
     // Until the next snapshot the plugin counts a promoted job in both classes: a release to the excess that it frees
     // would be stale now.
     std::set<std::string> promoted;
     std::erase_if(actions, [&](const Action& action) {
-        if (action.to == JobClass::queued || action.kind == ActionKind::throttle) return false;
         if (action.kind == ActionKind::promote) promoted.insert(action.contract);
-        return !settings_->prolog_at_allocation || (action.to == JobClass::borrowed && promoted.contains(action.contract));
+        const bool gives = action.kind == ActionKind::promote || action.kind == ActionKind::release;
+        return gives && (!settings_->prolog_at_allocation ||
+                         (action.to == JobClass::borrowed && promoted.contains(action.contract)));
     });
     if (actions.size() > most_actions) actions.resize(most_actions);
     return actions;

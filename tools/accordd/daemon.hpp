@@ -93,7 +93,8 @@ private:
     void meter_budgets();
     void act();
     bool act_once(std::set<std::uint32_t>& tried, std::int64_t now_s);
-    [[nodiscard]] std::vector<Action> planned(const std::set<std::uint32_t>& tried, std::int64_t now_s) const;
+    void mark_at_rest(const std::set<std::uint32_t>& tried, std::int64_t now_s);
+    [[nodiscard]] std::vector<Action> planned(const std::set<std::uint32_t>& tried, std::int64_t now_s);
     [[nodiscard]] Result<std::optional<JobFacts>> facts_of(const JobView& job);
     [[nodiscard]] std::string path(const char* file) const;
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What one pass of planning looks at and has given away so far: shared by plan.cpp, arrays.cpp and take_back.cpp.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "policy/plan.hpp"
+
+namespace accord {
+
+struct Planning {
+    const Policy& policy;
+    const ClusterShape& shape;
+    const std::vector<GovernedJob>& jobs;
+    const BudgetUses& budgets;
+    std::int64_t now_s = 0;
+    std::unordered_map<std::string, ContractClaims> claims;
+    std::vector<Action> actions;
+    std::unordered_map<std::uint32_t, JobClass> acted_on;  ///< by job, the class that an action brings it to
+    std::map<std::string, GpuVector> idle;       ///< by pool, as far as it was asked for
+
+    /// An action on a job itself, not on its array's throttle.
+    void add(Action action);
+
+    [[nodiscard]] const PoolConfig& pool_of(const GovernedJob& governed) const;
+    /// The contract that a pending job may be promoted or released for; null where there is none.
+    [[nodiscard]] const Contract* contract_in_force(const GovernedJob& governed) const;
+    /// R5.
+    [[nodiscard]] bool within_budget(const Contract& contract, const GovernedJob& governed, JobClass to) const;
+};
+
+/// Whether accordd may change the job: it is pending, nobody's exempt one, no scrontab job (R6), not at rest, and its
+/// array's throttle is as it should be.
+[[nodiscard]] bool is_movable(const GovernedJob& governed);
+
+/// Moves a job's claim, in the contract's sums, to another class; queued: it has none any more.
+void move_claim(ContractClaims& claims, const GovernedJob& governed, JobClass to);
+
+/// Holds a pending job in the lend partition, or parks it where it depends on others: a held job's dependencies are not
+/// tested (job_independent, 22.05).
+[[nodiscard]] Action queueing_of(const Planning& planning, const GovernedJob& governed, ActionKind kind, Reason why);
+
+/// Jobs that must go back to the queue, or be cancelled, since their contract is not in force any more (R19). None of them
+/// is a candidate for anything else.
+void stop_jobs(Planning& planning);
+
+/// Pending jobs whose claims are no longer their contract's to give (R5, R11, R14), and those that were preempted too
+/// often: to be called when all is promoted and released that can be.
+void take_back(Planning& planning);
+
+}  // namespace accord
