@@ -13,7 +13,8 @@ std::optional<std::string> never_given(const ClassifyInput& input) {
     for (const auto& [type, gpus] : *input.per_task)
         if (gpus.min > amount_of(input.pool->gpus, type)) return type;
     for (const auto& [type, gpus] : *input.per_task)
-        if (gpus.max > most_ever(*input.contract->contract, *input.pool, type, input.may_borrow)) return type;
+        if (gpus.max > most_ever(*input.contract->contract, *input.pool, type, input.may_borrow, input.loans))
+            return type;
     return std::nullopt;
 }
 
@@ -24,7 +25,8 @@ bool may_be_stopped(const ClassifyInput& input) {
     return !input.may_borrow || contract.members.max_gpus_per_user || contract.budget ||
            std::any_of(input.ask.begin(), input.ask.end(), [&](const auto& entry) {
                const auto capacity = contract.capacity.find(entry.first);
-               return capacity == contract.capacity.end() || capacity->second.borrow_limit;
+               const auto* sums = input.loans == nullptr ? nullptr : input.loans->of(entry.first);
+               return capacity == contract.capacity.end() || capacity->second.borrow_limit || (sums && sums->limited());
            });
 }
 
@@ -90,6 +92,9 @@ Classification classify(const ClassifyInput& input) {
     if (!input.may_borrow) return {Verdict::queued, JobClass::queued, Reason::not_requeueable, about};
     if (const auto type = beyond_borrow_limit(contract, *input.claims, input.ask))
         return {Verdict::queued, JobClass::queued, Reason::borrow_limit, *type};
+    if (const auto type = input.loans == nullptr ? std::nullopt
+                                                 : beyond_lend_limits(*input.loans, contract, *input.claims, input.ask))
+        return {Verdict::queued, JobClass::queued, Reason::lend_limit, *type};
     return {Verdict::admitted, JobClass::borrowed, input.within_budget ? Reason::headroom : Reason::budget_exhausted,
             about};
 }
@@ -109,19 +114,21 @@ std::int64_t site_factor(const Config& config, const Contract& contract, JobClas
     return factor - (weight == 0 ? most : std::min(most, saturating_mul(1'000, excess) / weight));
 }
 
-Gpus most_ever(const Contract& contract, const PoolConfig& pool, const std::string& type, bool may_borrow) {
+Gpus most_ever(const Contract& contract, const PoolConfig& pool, const std::string& type, bool may_borrow,
+               const PoolLoans* loans) {
     const auto capacity = contract.capacity.find(type);
     if (capacity == contract.capacity.end()) return 0;
     const auto& [guaranteed, lend_limit, borrow_limit] = capacity->second;
-    const auto borrowable = may_borrow ? borrow_limit.value_or(gpus_max) : 0;
+    auto borrowable = may_borrow ? borrow_limit.value_or(gpus_max) : 0;
+    if (loans != nullptr) borrowable = std::min(borrowable, loans->most_excess(contract, type));
     return std::min(saturating_add(guaranteed, borrowable), amount_of(pool.gpus, type));
 }
 
 std::int64_t most_tasks(const Contract& contract, const PoolConfig& pool, const GpuIntervals& per_task,
-                        bool may_borrow) {
+                        bool may_borrow, const PoolLoans* loans) {
     std::int64_t tasks = gpus_max;
     for (const auto& [type, gpus] : per_task)
-        if (gpus.max != 0) tasks = std::min(tasks, most_ever(contract, pool, type, may_borrow) / gpus.max);
+        if (gpus.max != 0) tasks = std::min(tasks, most_ever(contract, pool, type, may_borrow, loans) / gpus.max);
     return tasks;
 }
 

@@ -31,6 +31,7 @@ struct ClassifyInput {
     bool may_borrow = true;  ///< R6
     Eligibility eligibility = Eligibility::now;
     bool within_budget = true;  ///< R5: false, nothing of the contract is guaranteed now
+    const PoolLoans* loans = nullptr;  ///< R14: of the pool
 };
 
 /// R6: a job that would not survive being preempted does not borrow.
@@ -67,19 +68,19 @@ struct Classification {
 [[nodiscard]] bool beyond_contract(const Contract& contract, const ContractClaims& claims, std::uint32_t uid, JobClass cls,
                                    const GpuVector& claim);
 
-/// The most GPUs of a type that the contract could ever hold: guarantee plus borrow limit, at most the pool; with
-/// `may_borrow` false the guarantee alone.
+/// The most GPUs of a type that the contract could ever hold: guarantee plus borrow limit, or what the others lend at most,
+/// within the pool; with `may_borrow` false the guarantee alone.
 [[nodiscard]] Gpus most_ever(const Contract& contract, const PoolConfig& pool, const std::string& type,
-                             bool may_borrow);
+                             bool may_borrow, const PoolLoans* loans = nullptr);
 
 /// R16, without Slurm's offset: of a job of `cls` that claims `ask` beside `claims`. Excess and guarantee are sums over
 /// the contract's types.
 [[nodiscard]] std::int64_t site_factor(const Config& config, const Contract& contract, JobClass cls,
                                        const ContractClaims& claims, const GpuVector& ask);
 
-/// R7: the most tasks, of `per_task` GPUs each, that the contract could ever hold at once: guarantee plus borrow limit,
-/// at most the pool; with `may_borrow` false the guarantee alone. gpus_max where a task takes no GPU.
+/// R7: the most tasks, of `per_task` GPUs each, that the contract could ever hold at once. gpus_max where a task takes no
+/// GPU.
 [[nodiscard]] std::int64_t most_tasks(const Contract& contract, const PoolConfig& pool, const GpuIntervals& per_task,
-                                      bool may_borrow);
+                                      bool may_borrow, const PoolLoans* loans = nullptr);
 
 }  // namespace accord

@@ -119,9 +119,9 @@ std::optional<Refusal> objection_to(const Config& config, Partitions partitions)
 
 /// R7: an array that claims more than its contract could ever hold runs fewer tasks at once.
 std::optional<std::int64_t> fitting_limit(const Application& application, const GpuIntervals& per_task,
-                                          bool may_borrow) {
+                                          bool may_borrow, const PoolLoans& loans) {
     if (!application.request.array) return std::nullopt;
-    const auto most = most_tasks(application.terms(), application.pool, per_task, may_borrow);
+    const auto most = most_tasks(application.terms(), application.pool, per_task, may_borrow, &loans);
     return most > 0 && application.request.array->concurrent() > most ? std::optional(most) : std::nullopt;
 }
 
@@ -153,7 +153,7 @@ std::optional<std::int64_t> throttle_of(const JobRequest& request, const Rewrite
 Decision refused_as_impossible(Decision decision, const Application& application, const ClassifyInput& input,
                                const std::string& type) {
     auto body = impossibility(application.terms(), application.pool, *input.claims, type, input.per_task->at(type),
-                              input.may_borrow);
+                              input.may_borrow, input.loans);
     if (application.request.array) body += " a task";
     body += ", or ask " + whom_to_ask(application.policy.config(), &application.terms());
     if (!application.count.exact) body += " (counted high: " + printable(application.count.steps.back()) + ")";
@@ -184,16 +184,17 @@ Decision classified(Decision decision, const Submission& submission, const Appli
     const auto& claims = *application.claims;
     const bool borrows = may_borrow(terms, request.type, request.requeueable);
 
-    const auto limit = fitting_limit(application, decision.gpus, borrows);
+    const auto& loans = submission.ledger.loans(submission.policy, application.pool, submission.now_s);
+    const auto limit = fitting_limit(application, decision.gpus, borrows, loans);
     ClassifyInput input{application.contract, &application.pool, &claims, {}, &application.of_whole_job(), borrows,
-                        eligibility_of(request, submission.now_s), application.budget.limit == BudgetLimit::none};
+                        eligibility_of(request, submission.now_s), application.budget.limit == BudgetLimit::none, &loans};
     input.ask = times(maxima(decision.gpus), limit.value_or(concurrent_tasks(request)));
 
     const auto classification = classify(input);
     if (classification.verdict == Verdict::rejected)
         return refused_as_impossible(std::move(decision), application, input, classification.type);
     const Outcome outcome{submission.policy,  request, decision, terms, claims, input.ask, classification,
-                          application.budget, may_use_gpu_s(application, input.ask)};
+                          application.budget, may_use_gpu_s(application, input.ask), &loans};
     if (request.type == WorkloadType::cron && classification.cls == JobClass::queued) {
         auto why = refusal_of_cron(outcome);
         return rejected(std::move(decision), classification.reason, std::move(why));

@@ -49,6 +49,7 @@ constexpr Named<Reason> reasons[] = {
     {Reason::immutable, "immutable"},
     {Reason::headroom, "headroom"},
     {Reason::borrow_limit, "borrow_limit"},
+    {Reason::lend_limit, "lend_limit"},
     {Reason::not_requeueable, "not_requeueable"},
     {Reason::not_eligible, "not_eligible"},
     {Reason::no_gpu, "no_gpu"},

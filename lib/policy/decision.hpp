@@ -27,7 +27,7 @@ enum class Reason {
     // modifications
     queued, stale, immutable,
     // admitted or queued, but not guaranteed; budget_exhausted as well
-    headroom, borrow_limit, not_requeueable, not_eligible, no_gpu, exempt,
+    headroom, borrow_limit, lend_limit, not_requeueable, not_eligible, no_gpu, exempt,
 };
 
 [[nodiscard]] const char* to_string(Verdict verdict);

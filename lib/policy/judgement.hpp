@@ -26,6 +26,7 @@ struct Judgement {
     [[nodiscard]] const Change& change() const { return modification.change; }
     /// Null without one, and outside of the pools.
     [[nodiscard]] const PolicyContract* contract() const;
+    [[nodiscard]] const PoolLoans& loans() const { return ledger.loans(policy, *place.pool, now_s); }
     [[nodiscard]] std::string whom() const;
     [[nodiscard]] std::string job_text() const;  ///< "job 17", as the caller named it
 };

@@ -16,6 +16,8 @@ void Ledger::rebase(std::shared_ptr<const LedgerBase> base) {
     std::erase_if(queued_tail_, is_known);
     std::erase_if(throttle_tail_, is_known);
     touched_.clear();
+    loans_.clear();
+    loans_lack_.clear();
     for (const auto& [decision, claim] : tail_) count(claim);
 }
 
@@ -46,6 +48,7 @@ void Ledger::count(const Claim& claim, int sign) {
                       .first;
     }
     add_claim(touched->second, claim, sign);
+    if (!loans_.empty()) loans_lack_.insert(claim.contract);
 }
 
 std::optional<Ledger> Ledger::without_crons_of(std::uint32_t uid, std::int64_t now_s) const {
@@ -56,6 +59,30 @@ std::optional<Ledger> Ledger::without_crons_of(std::uint32_t uid, std::int64_t n
         without->count(cron.claim, -1);
     }
     return without;
+}
+
+PoolLoans Ledger::loans_anew(const Policy& policy, const PoolConfig& pool, std::int64_t now_s) const {
+    PoolLoans loans(policy, pool, base_->shape, now_s);
+    if (!loans.any_limit()) return loans;
+    for (const auto& [key, claims] : base_->contracts)
+        if (partition_of(key) == pool.partition) loans.set(policy, key, claims);
+    for (const auto& [key, claims] : touched_)
+        if (partition_of(key) == pool.partition) loans.set(policy, key, claims);
+    return loans;
+}
+
+const PoolLoans& Ledger::loans(const Policy& policy, const PoolConfig& pool, std::int64_t now_s) const {
+    auto known = loans_.find(pool.partition);
+    if (known == loans_.end() || !known->second.hold_for(policy, now_s)) {
+        known = loans_.insert_or_assign(pool.partition, loans_anew(policy, pool, now_s)).first;
+        std::erase_if(loans_lack_, [&](const auto& key) { return partition_of(key) == pool.partition; });
+        return known->second;
+    }
+    if (loans_lack_.empty()) return known->second;
+    for (const auto& key : loans_lack_)
+        if (partition_of(key) == pool.partition && known->second.any_limit()) known->second.set(policy, key, of(key));
+    std::erase_if(loans_lack_, [&](const auto& key) { return partition_of(key) == pool.partition; });
+    return known->second;
 }
 
 const ContractClaims& Ledger::of(const std::string& contract) const {
@@ -110,6 +137,11 @@ void add_claim(ContractClaims& to, const Claim& claim, int sign) {
     if (claim.gpus.empty()) return;
     add(claim.cls == JobClass::borrowed ? to.borrowed : to.guaranteed, claim.gpus, sign);
     add(to.by_member[claim.uid], claim.gpus, sign);
+}
+
+std::string_view partition_of(std::string_view key) {
+    const auto slash = key.rfind('/');
+    return slash == std::string_view::npos ? std::string_view() : key.substr(slash + 1);
 }
 
 Gpus headroom_of(const Contract& contract, const ContractClaims& claims, const std::string& type) {

@@ -8,7 +8,9 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -16,6 +18,7 @@
 #include "policy/contract.hpp"
 #include "policy/decision.hpp"
 #include "policy/gpus.hpp"
+#include "policy/loans.hpp"
 #include "policy/shape.hpp"
 
 namespace accord {
@@ -90,12 +93,15 @@ public:
     [[nodiscard]] bool is_queued(std::uint64_t decision, std::uint32_t job_id = 0) const;
     /// R7: unset where the record is silent, or not known here.
     [[nodiscard]] std::optional<std::int64_t> throttle_of(std::uint64_t decision) const;
+    /// R14: of the pool, by all that is counted. Kept from call to call, and brought up to date by what was counted since.
+    [[nodiscard]] const PoolLoans& loans(const Policy& policy, const PoolConfig& pool, std::int64_t now_s) const;
     [[nodiscard]] const ClusterShape& shape() const { return base_->shape; }
     [[nodiscard]] const LedgerBase& base() const { return *base_; }
     [[nodiscard]] std::size_t tail_size() const { return tail_.size(); }
 
 private:
     void count(const Claim& claim, int sign = 1);
+    [[nodiscard]] PoolLoans loans_anew(const Policy& policy, const PoolConfig& pool, std::int64_t now_s) const;
 
     std::shared_ptr<const LedgerBase> base_;
     std::map<std::uint64_t, Claim> tail_;
@@ -111,6 +117,8 @@ private:
     };
     std::map<std::uint64_t, ThrottleChange> throttle_tail_;  ///< by decision: set since the snapshot
     std::unordered_map<std::string, ContractClaims> touched_;  ///< base plus tail, of the contracts in the tail
+    mutable std::map<std::string, PoolLoans> loans_;           ///< by pool, as far as they were asked for
+    mutable std::unordered_set<std::string> loans_lack_;       ///< contracts whose claims have changed since
 };
 
 /// What a recorded decision adds to the claims: nothing when it was rejected or names no class. In observe mode (R18) a
@@ -127,6 +135,9 @@ void apply_to_ledger(Ledger& ledger, std::uint64_t number, const Decision& decis
 /// Adds a claim to one contract's sums, or with `sign` -1 takes it away. An exempt job runs in the governed partition and
 /// counts as guaranteed there.
 void add_claim(ContractClaims& to, const Claim& claim, int sign = 1);
+
+/// The partition of a contract's key, account/partition.
+[[nodiscard]] std::string_view partition_of(std::string_view key);
 
 /// headroom: guarantee minus guaranteed claims, at least 0. excess: all claims, and `more`, beyond the guarantee, at
 /// least 0.

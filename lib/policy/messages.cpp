@@ -89,6 +89,7 @@ std::string borrowed_line(const Outcome& outcome) {
 /// Why the contract has no room to borrow.
 std::string bound_text(const Outcome& outcome) {
     const auto& type = outcome.classification.type;
+    if (outcome.classification.reason == Reason::lend_limit) return lending_text(*outcome.loans, type);
     return fmt::format("the borrow limit ({} of {} in use)", excess_of(outcome.contract, outcome.claims, type),
                        outcome.contract.capacity.at(type).borrow_limit.value_or(0));
 }
@@ -163,13 +164,13 @@ std::string refusal_of_cron(const Outcome& outcome) {
     return refusal(fmt::format("{} for {} ({}), and a scrontab job cannot wait until there is room{}: ask for fewer, or "
                                "submit it with sbatch; ask {}",
                                describe(outcome.ask), outcome.decision.contract, scarce_text(outcome),
-                               reason == Reason::borrow_limit ? " within " + bound_text(outcome) : "",
+                               reason == Reason::borrow_limit || reason == Reason::lend_limit ? " within " + bound_text(outcome) : "",
                                whom_to_ask(outcome.policy.config(), &outcome.contract)),
                    reason);
 }
 
 std::string impossibility(const Contract& contract, const PoolConfig& pool, const ContractClaims& claims,
-                          const std::string& type, const GpuInterval& asked, bool may_borrow) {
+                          const std::string& type, const GpuInterval& asked, bool may_borrow, const PoolLoans* loans) {
     const auto in_pool = amount_of(pool.gpus, type);
     if (asked.min > in_pool)
         return fmt::format("asks for {} {}, and partition {} has {}: ask for fewer", asked.min, type, pool.partition,
@@ -178,12 +179,27 @@ std::string impossibility(const Contract& contract, const PoolConfig& pool, cons
     const auto borrowing = !may_borrow ? std::string("no borrowing, as it could not be requeued")
                            : limit     ? fmt::format("borrow limit {}", *limit)
                                        : std::string("no borrow limit");
+    const auto lent = may_borrow && loans != nullptr ? loans->most_excess(contract, type) : gpus_max;
     return fmt::format(
-        "asks for up to {} {}, more than {} could ever hold (guaranteed {}, {}, {} in partition {}; {} in use): "
+        "asks for up to {} {}, more than {} could ever hold (guaranteed {}, {}{}, {} in partition {}; {} in use): "
         "ask for {} or fewer",
-        asked.max, type, contract.key(), guaranteed_of(contract, type), borrowing, in_pool, pool.partition,
+        asked.max, type, contract.key(), guaranteed_of(contract, type), borrowing,
+        lent == gpus_max ? "" : fmt::format(", at most {} lent", lent), in_pool, pool.partition,
         amount_of(claims.guaranteed, type) + amount_of(claims.borrowed, type),
-        std::min(guaranteed_of(contract, type) + (may_borrow ? limit.value_or(in_pool) : 0), in_pool));
+        most_ever(contract, pool, type, may_borrow, loans));
+}
+
+std::string lending_text(const PoolLoans& loans, const std::string& type) {
+    const auto* sums = loans.of(type);
+    if (sums == nullptr) return fmt::format("what partition {} lends", loans.partition());
+    if (sums->short_of_guarantees())
+        return fmt::format("what partition {} lends (nothing new while {} {} are available and {} are guaranteed)",
+                           loans.partition(), sums->available, type, sums->terms.guaranteed);
+    std::string text = fmt::format("what partition {} lends ({} of {} {} in use", loans.partition(), sums->excess,
+                                   sums->lendable(), type);
+    for (const auto& contract : loans.limited(type))
+        text += fmt::format("; {} lends at most {}", contract->key(), *contract->capacity.at(type).lend_limit);
+    return text + ")";
 }
 
 std::string type_hint(const GpuAsk& ask, const PoolConfig& pool) {

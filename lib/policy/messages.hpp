@@ -36,6 +36,7 @@ struct Outcome {
     const Classification& classification;
     BudgetStanding budget{};
     std::int64_t may_use_gpu_s = 0;  ///< of the budget's present period, at most
+    const PoolLoans* loans = nullptr;
 };
 [[nodiscard]] std::string admission(const Outcome& outcome);
 /// R6: why a scrontab job, which would be queued, is refused.
@@ -43,7 +44,11 @@ struct Outcome {
 
 /// `impossible`: what the contract and the pool could give at most.
 [[nodiscard]] std::string impossibility(const Contract& contract, const PoolConfig& pool, const ContractClaims& claims,
-                                        const std::string& type, const GpuInterval& asked, bool may_borrow);
+                                        const std::string& type, const GpuInterval& asked, bool may_borrow,
+                                        const PoolLoans* loans);
+
+/// R14: "what partition gpu lends (4 of 4 a100 in use; vision-lab/gpu lends at most 2)".
+[[nodiscard]] std::string lending_text(const PoolLoans& loans, const std::string& type);
 
 /// " (did you mean gpu:3090:1?)" where a count without a type is more than the pool has: Slurm reads a model number as
 /// that (R4). Else empty.

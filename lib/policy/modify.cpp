@@ -69,6 +69,10 @@ bool beyond_budget(const Judgement& judgement, JobClass cls, const GpuVector& cl
 std::string staleness_of_demotion(const Judgement& judgement, JobClass to, const GpuVector& claim) {
     const auto* contract = judgement.contract();
     if (contract == nullptr) return "its contract is gone";
+    const auto decision = decision_in_comment(judgement.job.admin_comment);
+    const bool released_by_others =
+        judgement.place.lent && decision && judgement.ledger.is_queued(decision->number, judgement.job.job_id);
+    if (released_by_others) return "the job is not held";
     if (to == JobClass::queued && (judgement.place.lent || !contract->active_at(judgement.now_s))) return {};
     const auto& terms = *contract->contract;
     const auto& claims = judgement.ledger.of(terms.key());
@@ -78,6 +82,7 @@ std::string staleness_of_demotion(const Judgement& judgement, JobClass to, const
     if (to == JobClass::queued) return {};
     if (!may_borrow(terms, job.type, job.requeueable)) return "the job could not be requeued";
     if (beyond_budget(judgement, to, claim)) return "its contract's budget is used up";
+    if (closed(judgement.loans(), claim)) return "nothing more is lent now";
     return beyond_contract(terms, claims, job.uid, to, claim) ? "its contract may not borrow as much" : "";
 }
 
@@ -103,6 +108,7 @@ std::string staleness(const Judgement& judgement, JobClass to, const GpuVector& 
     }
     if (!may_borrow(terms, job.type, job.requeueable)) return "the job could not be requeued";
     const auto scarce = beyond_borrow_limit(terms, claims, claim);
+    if (!scarce && beyond_lend_limits(judgement.loans(), terms, claims, claim)) return "nothing more is lent now";
     return scarce ? fmt::format("{} {} of excess are claimed already", excess_of(terms, claims, *scarce), *scarce) : "";
 }
 

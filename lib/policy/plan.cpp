@@ -152,31 +152,40 @@ bool starts_without_reclaim(Planning& planning, const Candidate& candidate) {
     });
 }
 
-bool fits(const Contract& contract, const ContractClaims& claims, const GovernedJob& governed, JobClass to) {
+bool fits(const Contract& contract, const ContractClaims& claims, const PoolLoans& loans, const GovernedJob& governed,
+          JobClass to) {
     const auto& ask = governed.would_claim;
     const bool is_release = governed.cls == JobClass::queued;
     if (is_release && beyond_member_limit(contract, claims, governed.job->uid, ask)) return false;
     if (to == JobClass::guaranteed) return !beyond_headroom(contract, claims, ask);
     if (!is_release || ask.empty()) return is_release;
     return may_borrow(contract, governed.job->type, governed.job->requeueable) &&
-           !beyond_borrow_limit(contract, claims, ask);
+           !beyond_borrow_limit(contract, claims, ask) && !beyond_lend_limits(loans, contract, claims, ask);
 }
 
-/// Whether all its parts fit together. One alone is tried without a copy of its contract's claims.
-bool fits(Planning& planning, const Candidate& candidate, JobClass to) {
-    if (candidate.parts.size() == 1) {
-        const auto& part = *candidate.parts.front();
-        const auto& contract = *planning.contract_in_force(part);
-        return planning.within_budget(contract, part, to) && fits(contract, planning.claims[part.contract], part, to);
-    }
+/// Whether the components fit together, each beside those before it.
+bool fit_together(Planning& planning, const Candidate& candidate, JobClass to) {
     std::map<std::string, ContractClaims> trial;
+    std::map<std::string, PoolLoans> loans;
     for (const auto* part : candidate.parts) {
+        const auto& pool = planning.pool_of(*part);
         auto& theirs = trial.try_emplace(part->contract, planning.claims[part->contract]).first->second;
+        auto& lent = loans.try_emplace(pool.partition, planning.loans_of(pool)).first->second;
         const auto& contract = *planning.contract_in_force(*part);
-        if (!planning.within_budget(contract, *part, to) || !fits(contract, theirs, *part, to)) return false;
+        if (!planning.within_budget(contract, *part, to) || !fits(contract, theirs, lent, *part, to)) return false;
         move_claim(theirs, *part, to);
+        lent.set(planning.policy, part->contract, theirs);
     }
     return true;
+}
+
+/// One job alone is tried without a copy of its contract's claims.
+bool fits(Planning& planning, const Candidate& candidate, JobClass to) {
+    if (candidate.parts.size() != 1) return fit_together(planning, candidate, to);
+    const auto& part = *candidate.parts.front();
+    const auto& contract = *planning.contract_in_force(part);
+    return planning.within_budget(contract, part, to) &&
+           fits(contract, planning.claims[part.contract], planning.loans_of(planning.pool_of(part)), part, to);
 }
 
 /// The class that the job can have now, if it is better than the one it has.
@@ -207,7 +216,11 @@ Action action_for(const Planning& planning, const GovernedJob& governed, JobClas
     action.partition = to == JobClass::guaranteed ? pool.partition : pool.lend_partition;
     action.site_factor = site_factor(planning.policy.config(), *planning.contract_in_force(governed), to,
                                      planning.claims.at(governed.contract), governed.would_claim);
-    action.reason = to == JobClass::guaranteed ? Reason::headroom : Reason::borrow_limit;
+    const bool own_limit = std::any_of(action.gpus.begin(), action.gpus.end(), [&](const auto& one) {
+        const auto& capacity = planning.contract_in_force(governed)->capacity;
+        return capacity.contains(one.first) && capacity.at(one.first).borrow_limit;
+    });
+    action.reason = to == JobClass::guaranteed ? Reason::headroom : own_limit ? Reason::borrow_limit : Reason::lend_limit;
     if (is_parked(governed.job->begin_s)) action.begin_s = std::max(own_begin(governed.job->begin_s), planning.now_s);
     action.user_hold = governed.cls == JobClass::queued && governed.facts && governed.facts->user_wants_hold;
     return action;
@@ -263,6 +276,7 @@ void plan_for(Planning& planning, const Candidate& candidate) {
         if (to) {
             planning.add(action_for(planning, *part, *to));
             move_claim(planning.claims[part->contract], *part, *to);
+            planning.note_claims(part->contract);
             if (*to == JobClass::guaranteed)
                 for (auto& [partition, idle] : planning.idle)
                     if (partition == planning.actions.back().partition) add(idle, part->would_claim, -1);
@@ -280,7 +294,7 @@ std::vector<Action> plan(const Policy& policy, const ClusterShape& shape, const 
                          std::unordered_map<std::string, ContractClaims> claims, const BudgetUses& budgets,
                          std::int64_t now_s) {
     if (policy.config().mode == Mode::observe) return {};
-    Planning planning{policy, shape, jobs, budgets, now_s, std::move(claims), throttles(jobs), {}, {}};
+    Planning planning{policy, shape, jobs, budgets, now_s, std::move(claims), throttles(jobs), {}, {}, {}};
     stop_jobs(planning);
     auto movable = movable_jobs(jobs);
     for (const auto& candidate : candidates(planning, movable)) plan_for(planning, candidate);

@@ -14,6 +14,27 @@ void Planning::add(Action action) {
     actions.push_back(std::move(action));
 }
 
+PoolLoans loans_by(const Policy& policy, const PoolConfig& pool, const ClusterShape& shape, std::int64_t now_s,
+                   const std::unordered_map<std::string, ContractClaims>& claims) {
+    PoolLoans loans(policy, pool, shape, now_s);
+    if (!loans.any_limit()) return loans;
+    for (const auto& [key, claimed] : claims)
+        if (partition_of(key) == pool.partition) loans.set(policy, key, claimed);
+    return loans;
+}
+
+const PoolLoans& Planning::loans_of(const PoolConfig& pool) {
+    auto known = loans.find(pool.partition);
+    if (known == loans.end())
+        known = loans.emplace(pool.partition, loans_by(policy, pool, shape, now_s, claims)).first;
+    return known->second;
+}
+
+void Planning::note_claims(const std::string& contract) {
+    const auto known = loans.find(std::string(partition_of(contract)));
+    if (known != loans.end() && known->second.any_limit()) known->second.set(policy, contract, claims.at(contract));
+}
+
 const PoolConfig& Planning::pool_of(const GovernedJob& governed) const {
     return *place_of(policy.config(), governed.job->partition).pool;
 }

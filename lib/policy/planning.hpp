@@ -22,9 +22,15 @@ struct Planning {
     std::vector<Action> actions;
     std::unordered_map<std::uint32_t, JobClass> acted_on;  ///< by job, the class that an action brings it to
     std::map<std::string, GpuVector> idle;       ///< by pool, as far as it was asked for
+    std::map<std::string, PoolLoans> loans;      ///< by pool, as far as they were asked for
 
     /// An action on a job itself, not on its array's throttle.
     void add(Action action);
+
+    /// R14, by `claims`.
+    [[nodiscard]] const PoolLoans& loans_of(const PoolConfig& pool);
+    /// The contract's `claims` have changed.
+    void note_claims(const std::string& contract);
 
     [[nodiscard]] const PoolConfig& pool_of(const GovernedJob& governed) const;
     /// The contract that a pending job may be promoted or released for; null where there is none.
@@ -32,6 +38,10 @@ struct Planning {
     /// R5.
     [[nodiscard]] bool within_budget(const Contract& contract, const GovernedJob& governed, JobClass to) const;
 };
+
+/// R14 of a pool, by all contracts' claims.
+[[nodiscard]] PoolLoans loans_by(const Policy& policy, const PoolConfig& pool, const ClusterShape& shape, std::int64_t now_s,
+                                 const std::unordered_map<std::string, ContractClaims>& claims);
 
 /// Whether accordd may change the job: it is pending, nobody's exempt one, no scrontab job (R6), not at rest, and its
 /// array's throttle is as it should be.

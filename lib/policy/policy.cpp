@@ -44,6 +44,7 @@ Policy::Policy(Config config, std::vector<PolicyContract> contracts,
                std::vector<std::uint32_t> exempt_uids)
     : config_(std::move(config)),
       contracts_(std::move(contracts)),
+      lend_terms_(std::make_shared<const LendTerms>(contracts_)),
       user_names_(user_names.begin(), user_names.end()),
       exempt_uids_(std::move(exempt_uids)) {
     // Root's number is known without asking a name service.

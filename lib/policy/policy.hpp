@@ -12,6 +12,7 @@
 
 #include "policy/config.hpp"
 #include "policy/contract.hpp"
+#include "policy/lend_terms.hpp"
 
 namespace accord {
 
@@ -59,6 +60,7 @@ public:
     /// The contracts in the partition that have the user as a member, in any state (R2).
     [[nodiscard]] std::vector<const PolicyContract*> contracts_of(std::uint32_t uid, std::string_view partition) const;
     [[nodiscard]] const std::vector<PolicyContract>& contracts() const { return contracts_; }
+    [[nodiscard]] const std::shared_ptr<const LendTerms>& lend_terms() const { return lend_terms_; }
     [[nodiscard]] bool exempt(std::uint32_t uid) const;
     /// The user's name as last resolved, else the uid in digits.
     [[nodiscard]] std::string user_name(std::uint32_t uid) const;
@@ -68,6 +70,7 @@ private:
     std::vector<PolicyContract> contracts_;
     std::unordered_map<std::string, std::size_t, ContractKeyHash, ContractKeyEqual> by_key_;
     std::unordered_multimap<std::uint32_t, std::size_t> by_member_;
+    std::shared_ptr<const LendTerms> lend_terms_;
     std::unordered_map<std::uint32_t, std::string> user_names_;
     std::vector<std::uint32_t> exempt_uids_;
 };

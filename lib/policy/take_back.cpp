@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <unordered_map>
 
 #include "policy/classify.hpp"
 #include "policy/planning.hpp"
@@ -64,6 +65,28 @@ struct Suspect {
 };
 using Suspects = std::map<std::string, Suspect>;
 
+/// R14 of each pool with a lend limit, by what the list shows.
+class ListedLoans {
+public:
+    explicit ListedLoans(const Planning& planning) : planning_(planning) {}
+
+    [[nodiscard]] PoolLoans& of(const PoolConfig& pool) {
+        const auto known = loans_.find(pool.partition);
+        if (known != loans_.end()) return known->second;
+        PoolLoans loans(planning_.policy, pool, planning_.shape, planning_.now_s);
+        if (loans.any_limit()) {
+            if (claims_.empty()) claims_ = claims_of(planning_.jobs);
+            loans = loans_by(planning_.policy, pool, planning_.shape, planning_.now_s, claims_);
+        }
+        return loans_.emplace(pool.partition, std::move(loans)).first->second;
+    }
+
+private:
+    const Planning& planning_;
+    std::unordered_map<std::string, ContractClaims> claims_;
+    std::map<std::string, PoolLoans> loans_;
+};
+
 /// Contracts that claim more than their guarantee by all that is counted, and those with jobs that came again.
 Suspects suspects_of(const Planning& planning) {
     Suspects suspects;
@@ -113,32 +136,43 @@ Action demotion_of(const Planning& planning, const GovernedJob& governed, JobCla
     return action;
 }
 
+bool has_excess(const Contract& contract, const ContractClaims& claims, const GpuVector& of) {
+    return std::any_of(of.begin(), of.end(), [&](const auto& one) { return excess_of(contract, claims, one.first) > 0; });
+}
+
 /// Where a guaranteed job goes that is beyond the guarantee. Its claim is among `listed`, so that its excess is, too.
-JobClass class_beyond_guarantee(const Planning& planning, const GovernedJob& governed, const Suspect& suspect) {
+JobClass class_beyond_guarantee(const Planning& planning, const GovernedJob& governed, const Suspect& suspect,
+                                const PoolLoans& loans) {
     const auto& job = *governed.job;
-    const bool borrows = job.het_job_id == 0 && may_borrow(*suspect.contract, job.type, job.requeueable) &&
+    const bool borrows = job.het_job_id == 0 && !closed(loans, governed.claim) && may_borrow(*suspect.contract, job.type, job.requeueable) &&
                          planning.within_budget(*suspect.contract, governed, JobClass::borrowed) &&
                          !beyond_contract(*suspect.contract, suspect.listed, job.uid, JobClass::borrowed, governed.claim);
     return borrows ? JobClass::borrowed : JobClass::queued;
 }
 
 /// The class that the job must go to, if it claims too much where it is.
-std::optional<JobClass> class_taken_to(const Planning& planning, const GovernedJob& governed, const Suspect& suspect) {
+std::optional<JobClass> class_taken_to(const Planning& planning, const GovernedJob& governed, const Suspect& suspect,
+                                       const PoolLoans& loans) {
     if (governed.cls == JobClass::guaranteed && beyond_guarantee(*suspect.contract, suspect.listed, governed.claim))
-        return class_beyond_guarantee(planning, governed, suspect);
-    const bool beyond = may_be_revived(governed) && beyond_contract(*suspect.contract, suspect.listed, governed.job->uid,
-                                                                    governed.cls, governed.claim);
+        return class_beyond_guarantee(planning, governed, suspect, loans);
+    if (!may_be_revived(governed)) return std::nullopt;
+    const bool unlent = governed.cls == JobClass::borrowed && overdrawn(loans, governed.claim) &&
+                        has_excess(*suspect.contract, suspect.listed, governed.claim);
+    const bool beyond = unlent || beyond_contract(*suspect.contract, suspect.listed, governed.job->uid, governed.cls,
+                                                  governed.claim);
     return beyond ? std::optional(JobClass::queued) : std::nullopt;
 }
 
-void take_from(Planning& planning, Suspect& suspect) {
+void take_from(Planning& planning, Suspect& suspect, ListedLoans& listed_loans) {
     if (suspect.throttle_is_off) return;
     order_from_tail(suspect.pending);
     for (const auto* governed : suspect.pending) {
-        const auto to = class_taken_to(planning, *governed, suspect);
+        auto& loans = listed_loans.of(planning.pool_of(*governed));
+        const auto to = class_taken_to(planning, *governed, suspect, loans);
         if (!to) continue;
         planning.add(demotion_of(planning, *governed, *to, Reason::headroom));
         move_claim(suspect.listed, *governed, *to);
+        if (loans.any_limit()) loans.set(planning.policy, governed->contract, suspect.listed);
     }
 }
 
@@ -176,7 +210,8 @@ void take_back(Planning& planning) {
     auto suspects = suspects_of(planning);
     if (suspects.empty()) return;
     list_claims(planning, suspects);
-    for (auto& [key, suspect] : suspects) take_from(planning, suspect);
+    ListedLoans loans(planning);
+    for (auto& [key, suspect] : suspects) take_from(planning, suspect, loans);
 }
 
 }  // namespace accord

@@ -40,6 +40,7 @@ struct Widening {
         input.contract = judgement.contract();
         input.ask = claim.after;
         input.may_borrow = may_borrow(*input.contract->contract, job().type, requeueable());
+        input.loans = &judgement.loans();
         return !may_be_stopped(input);
     }
     /// What it adds to the ledger's claims.
@@ -162,6 +163,18 @@ Objection beyond_guarantee(const Widening& widening, const Application& applicat
                                 terms.capacity.at(*scarce).guaranteed, *scarce, terms.key(), widening.judgement.whom()));
 }
 
+Objection beyond_lenders(const Widening& widening, const Contract& terms, const ContractClaims& claims,
+                         const GpuVector& ask) {
+    const auto& loans = widening.judgement.loans();
+    const auto scarce = beyond_lend_limits(loans, terms, claims, ask);
+    if (!scarce) return {};
+    return rejected(widening.judgement, Reason::lend_limit,
+                    fmt::format("{} is borrowed and {}, and that is not within {}: ask for fewer, or cancel and submit again, "
+                                "or ask {}",
+                                widening.judgement.job_text(), claims_text(widening), lending_text(loans, *scarce),
+                                widening.judgement.whom()));
+}
+
 Objection beyond_loan(const Widening& widening, const Contract& terms, const ContractClaims& claims,
                       const GpuVector& ask) {
     if (!may_borrow(terms, widening.job().type, widening.requeueable()))
@@ -170,7 +183,7 @@ Objection beyond_loan(const Widening& widening, const Contract& terms, const Con
                                     "cancel and submit again, to wait for guaranteed GPUs, or ask {}",
                                     widening.judgement.job_text(), claims_text(widening), widening.judgement.whom()));
     const auto scarce = beyond_borrow_limit(terms, claims, ask);
-    if (!scarce) return {};
+    if (!scarce) return beyond_lenders(widening, terms, claims, ask);
     return rejected(widening.judgement, Reason::borrow_limit,
                     fmt::format("{} is borrowed and {}, and with it {} would have {} of the {} {} that it may borrow: ask "
                                 "for fewer, or cancel and submit again, or ask {}",
@@ -184,14 +197,15 @@ Objection never_to_be(const Widening& widening, const Application& application, 
     return rejected(widening.judgement, Reason::impossible,
                     fmt::format("{} {}, or ask {}", widening.judgement.job_text(),
                                 impossibility(application.terms(), application.pool, *application.claims, type,
-                                              application.count.gpus.at(type), borrows),
+                                              application.count.gpus.at(type), borrows, &widening.judgement.loans()),
                                 widening.judgement.whom()));
 }
 
 /// A queued array must be able to have all the GPUs of the tasks that it runs at once.
 Objection never_at_once(const Widening& widening, const Application& application) {
     const bool borrows = may_borrow(application.terms(), widening.job().type, widening.requeueable());
-    const auto most = most_tasks(application.terms(), application.pool, application.count.gpus, borrows);
+    const auto most = most_tasks(application.terms(), application.pool, application.count.gpus, borrows,
+                                 &widening.judgement.loans());
     const auto at_once = tasks_at_once(widening.job(), throttle_of(widening.job()), maxima(widening.claim.gpus),
                                        application.pool);
     if (at_once <= most) return {};
@@ -207,6 +221,7 @@ Objection object_to_class(const Widening& widening, const Application& applicati
     const auto& terms = application.terms();
     ClassifyInput input{application.contract, &application.pool, application.claims, {}, &application.count.gpus,
                         may_borrow(terms, widening.job().type, widening.requeueable())};
+    input.loans = &widening.judgement.loans();
     input.ask = widening.ask();
     const auto classification = classify(input);
     if (classification.verdict == Verdict::rejected) return never_to_be(widening, application, classification.type);

@@ -43,9 +43,10 @@ private:
         const auto* shape = input_.now.ledger.shape().partition(pool.partition);
         const auto available = shape ? shape->available_capacity() : pool.gpus;
         for (const auto& type : types_in(pool)) {
-            PoolStatus totals{pool.partition, type, amount_of(pool.gpus, type), amount_of(available, type), 0, 0, 0};
+            PoolStatus totals{pool.partition, type, amount_of(pool.gpus, type), amount_of(available, type), 0, 0, 0, {}};
             auto rows = rows_of(pool, type);
             settle_loans(rows, totals);
+            totals.borrowable = borrowable(rows, totals);
             status.pools.push_back(totals);
             status.rows.insert(status.rows.end(), rows.begin(), rows.end());
         }
@@ -94,6 +95,9 @@ private:
         row.in_use = amount_of(use_of(key), type);
         row.headroom = contract ? headroom_of(*contract->contract, claims, type) : 0;
         row.excess = contract ? excess_of(*contract->contract, claims, type) : row.claimed + row.borrowed;
+        if (row.state == "active")
+            row.lendable = std::min(lend_limit_of(row).value_or(row.guaranteed),
+                                    std::max<Gpus>(0, row.guaranteed - row.claimed - row.borrowed));
         row.queued_jobs = claims.queued_jobs;
         if (contract && contract->contract->budget)
             row.budget = standing_of(*contract->contract, input_.now.ledger.base().budgets, input_.now_s);
@@ -106,6 +110,27 @@ private:
         if (!contract) return "none";
         if (contract->state == ContractState::active && !contract->active_at(input_.now_s)) return "not in force";
         return to_string(contract->state);
+    }
+
+    /// R14, by claims.
+    std::optional<Gpus> borrowable(const std::vector<StatusRow>& rows, const PoolStatus& totals) const {
+        bool limited = false;
+        Gpus lendable = std::max<Gpus>(0, totals.available - totals.guaranteed), excess = 0;
+        for (const auto& row : rows) {
+            const bool in_force = row.state == "active";
+            limited = limited || (in_force && lend_limit_of(row));
+            lendable += row.lendable;
+            excess += in_force ? row.excess : row.claimed + row.borrowed;
+        }
+        if (totals.available < totals.guaranteed) return 0;
+        return limited ? std::optional(std::max<Gpus>(0, lendable - excess)) : std::nullopt;
+    }
+
+    std::optional<Gpus> lend_limit_of(const StatusRow& row) const {
+        const auto found = contracts_.find(row.contract);
+        if (found == contracts_.end()) return std::nullopt;
+        const auto capacity = found->second->contract->capacity.find(row.gpu_type);
+        return capacity == found->second->contract->capacity.end() ? std::nullopt : capacity->second.lend_limit;
     }
 
     const GpuVector& use_of(const std::string& key) const {

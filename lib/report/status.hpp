@@ -28,6 +28,7 @@ struct StatusRow {
     Gpus excess = 0;
     Gpus in_use = 0;    ///< held by running jobs of either class
     Gpus lent = 0;      ///< of the guarantee: idle here, and in use by other contracts beyond theirs
+    Gpus lendable = 0;  ///< of the guarantee: not claimed here, and within the lend limit
     std::int64_t queued_jobs = 0;  ///< of the contract, whatever their type
     std::optional<BudgetStanding> budget;  ///< of the contract, where it has one
 };
@@ -40,6 +41,8 @@ struct PoolStatus {
     Gpus guaranteed = 0;  ///< by contracts in force
     Gpus in_use = 0;
     Gpus lent = 0;
+    /// R14: how much more excess there may be; unset where no contract of the pool has a lend limit.
+    std::optional<Gpus> borrowable;
 };
 
 struct StatusInput {

@@ -21,7 +21,8 @@ int slurm_code(Reason reason) {
         case Reason::gpus_per_user:
         case Reason::budget_exhausted:
         case Reason::headroom:
-        case Reason::borrow_limit: return ESLURM_ACCOUNTING_POLICY;
+        case Reason::borrow_limit:
+        case Reason::lend_limit: return ESLURM_ACCOUNTING_POLICY;
         case Reason::impossible: return ESLURM_REQUESTED_NODE_CONFIG_UNAVAILABLE;
         case Reason::not_requeueable: return ESLURM_NOT_SUPPORTED;
         case Reason::no_gpu: return ESLURM_INVALID_GRES;

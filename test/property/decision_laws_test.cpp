@@ -31,7 +31,9 @@ TEST_CASE("an unrelated contract and its claims change no decision") {
             ledger.add(number, {"lab0/gpu", vision1, JobClass::guaranteed, {{"a100", 1}}});
 
         auto wider = world;
-        wider.contracts.push_back(in_force(contract_for("stranger", *rc::gen::inRange<Gpus>(0, 17)), {outsider}));
+        Gpus left = 16;  // R10
+        for (const auto& one : world.contracts) left -= one.contract->capacity.at("a100").guaranteed;
+        wider.contracts.push_back(in_force(contract_for("stranger", *rc::gen::inRange<Gpus>(0, left + 1)), {outsider}));
         auto busier = ledger;
         busier.add(99, {"stranger/gpu", outsider, *rc::gen::element(JobClass::guaranteed, JobClass::borrowed),
                         {{"a100", *rc::gen::inRange<Gpus>(1, 17)}}});

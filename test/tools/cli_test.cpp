@@ -188,7 +188,7 @@ TEST_CASE("status tells claims, headroom and what runs, and that accordd is down
     REQUIRE(rows.size() == 1);
     CHECK(rows[0] == json{{"contract", "vision/gpu"}, {"pool", "gpu"}, {"state", "active"}, {"gpu_type", "a100"},
                           {"guaranteed", 8}, {"claimed", 2}, {"headroom", 6}, {"borrowed", 0}, {"excess", 0},
-                          {"in_use", 2}, {"lent", 0}, {"queued_jobs", 1}, {"budget_period", nullptr},
+                          {"in_use", 2}, {"lent", 0}, {"lendable", 6}, {"queued_jobs", 1}, {"budget_period", nullptr},
                           {"budget_gpu_hours", nullptr}, {"budget_used_gpu_hours", nullptr},
                           {"budget_period_end", nullptr}});
     const auto text = site.run("status --pool gpu").out;

@@ -30,13 +30,13 @@ const Contract* terms_of(const SiteNow& site, const std::string& key) {
 
 void print_rows(const SiteNow& site, const std::vector<StatusRow>& rows, bool json) {
     std::vector<std::string> columns{"contract", "pool", "state", "gpu_type", "guaranteed", "claimed", "headroom", "borrowed",
-                                     "excess", "in_use", "lent", "queued_jobs"};
+                                     "excess", "in_use", "lent", "lendable", "queued_jobs"};
     const auto more = budget_columns();
     if (json) columns.insert(columns.end(), more.begin(), more.end());
     Table table(std::move(columns));
     for (const auto& row : rows) {
         std::vector<Cell> cells{row.contract, row.pool, row.state, row.gpu_type, row.guaranteed, row.claimed, row.headroom,
-                                row.borrowed, row.excess, row.in_use, row.lent, row.queued_jobs};
+                                row.borrowed, row.excess, row.in_use, row.lent, row.lendable, row.queued_jobs};
         const auto budget = budget_cells(terms_of(site, row.contract), row.budget);
         if (json) cells.insert(cells.end(), budget.begin(), budget.end());
         table.add(std::move(cells));
@@ -59,9 +59,14 @@ void print_pool(const PoolStatus& pool) {
     const auto unavailable = pool.capacity > pool.available
                                  ? fmt::format(" ({} of them on nodes that are down or draining)", pool.capacity - pool.available)
                                  : "";
-    fmt::print("pool {}: {} {}{}; {} guaranteed, {} owned by no contract; {} in use, {} of them lent\n", pool.pool,
+    const auto limit = pool.available < pool.guaranteed
+                           ? fmt::format("; {} fewer are there than are guaranteed, so that nothing new is lent",
+                                         pool.guaranteed - pool.available)
+                       : pool.borrowable ? fmt::format("; {} more may be borrowed", *pool.borrowable)
+                                         : "";
+    fmt::print("pool {}: {} {}{}; {} guaranteed, {} owned by no contract; {} in use, {} of them lent{}\n", pool.pool,
                pool.capacity, pool.gpu_type, unavailable, pool.guaranteed,
-               std::max<Gpus>(0, pool.capacity - pool.guaranteed), pool.in_use, pool.lent);
+               std::max<Gpus>(0, pool.capacity - pool.guaranteed), pool.in_use, pool.lent, limit);
 }
 
 void print_freshness(const SiteNow& site, std::FILE* to) {
