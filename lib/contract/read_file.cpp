@@ -16,8 +16,6 @@ namespace accord {
 
 namespace {
 
-constexpr std::size_t most_bytes = 1 << 20;
-
 class Fd {
 public:
     explicit Fd(int fd) : fd_(fd) {}
@@ -43,7 +41,7 @@ std::string reason_for(int error, Links links) {
 
 }  // namespace
 
-Result<std::string> read_text_file(const std::string& path, Links links) {
+Result<std::string> read_text_file(const std::string& path, Links links, std::size_t most_bytes) {
     const int no_links = links == Links::refuse ? O_NOFOLLOW : 0;
     // O_NONBLOCK: a named pipe must not hold up the open
     const Fd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | no_links));
@@ -52,7 +50,7 @@ Result<std::string> read_text_file(const std::string& path, Links links) {
     if (::fstat(fd.get(), &about) != 0) return cannot_read(path, std::strerror(errno));
     if (!S_ISREG(about.st_mode)) return cannot_read(path, "it is not a regular file");
     std::string text;
-    char piece[16384];
+    char piece[65536];
     for (;;) {
         const auto got = ::read(fd.get(), piece, sizeof piece);
         if (got < 0 && errno == EINTR) continue;

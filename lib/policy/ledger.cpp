@@ -61,6 +61,10 @@ std::optional<Ledger> Ledger::without_crons_of(std::uint32_t uid, std::int64_t n
     return without;
 }
 
+void Ledger::recount(const std::string& contract) {
+    if (!loans_.empty()) loans_lack_.insert(contract);
+}
+
 PoolLoans Ledger::loans_anew(const Policy& policy, const PoolConfig& pool, std::int64_t now_s) const {
     PoolLoans loans(policy, pool, base_->shape, now_s);
     if (!loans.any_limit()) return loans;

@@ -93,6 +93,8 @@ public:
     [[nodiscard]] bool is_queued(std::uint64_t decision, std::uint32_t job_id = 0) const;
     /// R7: unset where the record is silent, or not known here.
     [[nodiscard]] std::optional<std::int64_t> throttle_of(std::uint64_t decision) const;
+    /// The owner of the snapshot has changed this contract's claims in it, instead of adding to the tail.
+    void recount(const std::string& contract);
     /// R14: of the pool, by all that is counted. Kept from call to call, and brought up to date by what was counted since.
     [[nodiscard]] const PoolLoans& loans(const Policy& policy, const PoolConfig& pool, std::int64_t now_s) const;
     [[nodiscard]] const ClusterShape& shape() const { return base_->shape; }

@@ -32,6 +32,7 @@ void add_decisions(CLI::App& app, Run& run);
 void add_audit(CLI::App& app, Run& run);
 void add_count_gpus(CLI::App& app, Run& run);
 void add_doctor(CLI::App& app, Run& run);
+void add_simulate(CLI::App& app, Run& run);
 
 /// One line on stderr, "accord: what"; of an error in an input file "file:line: what". Gives `refused`.
 int complain(const Error& error);

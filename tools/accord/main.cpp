@@ -15,7 +15,7 @@ using namespace accord;
 
 constexpr std::array commands{add_validate, add_apply,     add_contract, add_status,
                               add_why,      add_decisions, add_audit,    add_count_gpus,
-                              add_doctor};
+                              add_doctor,   add_simulate};
 
 /// The command as far as it was understood, by whose help one goes on: "accord why".
 std::string understood(const CLI::App& app) {
