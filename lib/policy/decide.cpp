@@ -27,6 +27,7 @@ struct Submission {
     const Ledger& ledger;
     const JobRequest& request;
     std::int64_t now_s;
+    Wording wording;
 };
 
 using Partitions = std::span<const std::string>;
@@ -45,7 +46,7 @@ bool touches_pool(const Config& config, Partitions partitions) {
 }
 
 Decision blank(const Submission& submission) {
-    const auto& [policy, ledger, request, now_s] = submission;
+    const auto& [policy, ledger, request, now_s, wording] = submission;
     Decision decision;
     decision.time_s = now_s;
     decision.mode = policy.config().mode;
@@ -177,6 +178,14 @@ std::int64_t may_use_gpu_s(const Application& application, const GpuVector& ask)
     return saturating_mul(total(ask), end_s ? std::min(limit_s, *end_s - application.now_s) : limit_s);
 }
 
+/// What the researcher is told of the count.
+std::string remarks_on(const GpuCount& count) {
+    std::string remarks;
+    if (!count.exact) remarks += " (counted high: " + printable(count.steps.back()) + ")";
+    if (!count.without_gpus.empty()) remarks += " (" + printable(count.without_gpus) + ")";
+    return remarks;
+}
+
 /// What a contract with room or without makes of an application that passed the ladder.
 Decision classified(Decision decision, const Submission& submission, const Application& application) {
     const auto& terms = application.terms();
@@ -207,10 +216,7 @@ Decision classified(Decision decision, const Submission& submission, const Appli
     decision.rewrite.array_limit = limit;
     decision.throttle = throttle_of(request, decision.rewrite);
     if (classification.cls == JobClass::queued && request.held) decision.user_hold = true;
-    decision.message = admission(outcome);
-    if (!application.count.exact) decision.message += " (counted high: " + printable(application.count.steps.back()) + ")";
-    if (const auto& ignored = application.count.without_gpus; !ignored.empty())
-        decision.message += " (" + printable(ignored) + ")";
+    if (submission.wording == Wording::full) decision.message = admission(outcome) + remarks_on(application.count);
     if (classification.cls != JobClass::queued && classification.reason != Reason::not_eligible)
         decision.claim = std::move(input.ask);
     return decision;
@@ -272,12 +278,12 @@ std::vector<TypedAsk> typed_asks(const Application& application) {
 }
 
 Decision judge(const Submission& submission, const PoolConfig& pool) {
-    const auto& [policy, ledger, request, now_s] = submission;
+    const auto& [policy, ledger, request, now_s, wording] = submission;
     const auto application = application_for(submission, pool);
     auto best = best_of(typed_asks(application), [&](const auto& ask) {
         auto typed = request;
         typed.gpus = ask.gpus;
-        const Submission as_typed{policy, ledger, typed, now_s};
+        const Submission as_typed{policy, ledger, typed, now_s, wording};
         auto decision = judge_as_it_is(as_typed, pool, application_for(as_typed, pool));
         if (decision.verdict == Verdict::rejected) return decision;
         decision.message += fmt::format("; {} is the type that its contract gives to requests without one", ask.type);
@@ -294,11 +300,11 @@ bool concerns(const Config& config, const ClusterShape& shape, const JobRequest&
 }
 
 std::optional<Decision> decide(const Policy& policy, const Ledger& ledger, const JobRequest& request,
-                               std::int64_t now_s) {
+                               std::int64_t now_s, Wording wording) {
     const auto partitions = partitions_of(ledger.shape(), request);
     if (!touches_pool(policy.config(), partitions)) return std::nullopt;
     const auto others = request.type == WorkloadType::cron ? ledger.without_crons_of(request.uid, now_s) : std::nullopt;
-    const Submission submission{policy, others ? *others : ledger, request, now_s};
+    const Submission submission{policy, others ? *others : ledger, request, now_s, wording};
     if (policy.exempt(request.uid)) return exempted(submission, partitions);
 
     auto refused = objection_to(policy.config(), partitions);

@@ -13,10 +13,14 @@
 
 namespace accord {
 
+/// Whether a decision gets its line for the researcher. Without it only what the line says is missing, and a rejection has
+/// it all the same.
+enum class Wording { full, none };
+
 /// Judges a submission: R1 chooses the pool, authorize the right, classify the class. Pure: the caller claims what the
 /// decision says while it still holds the ledger. Empty when the job is none of Accord's business (R1).
 [[nodiscard]] std::optional<Decision> decide(const Policy& policy, const Ledger& ledger, const JobRequest& request,
-                                             std::int64_t now_s);
+                                             std::int64_t now_s, Wording wording = Wording::full);
 
 /// R1: whether the request is for a pool's partition or lend partition, or names none while the default is a pool's or
 /// not known. `decide` answers exactly these.

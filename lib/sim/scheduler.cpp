@@ -17,7 +17,7 @@ constexpr std::size_t index_of(Tier tier) { return static_cast<std::size_t>(tier
 /// When the nodes with the earliest enough GPUs have them, by the time limits of what runs there.
 class Forecast {
 public:
-    Forecast(const Ground& ground, Tier tier, std::int64_t now_s) : now_s_(now_s), ends_(ground.nodes.size()) {
+    Forecast(const Ground& ground, Tier tier, std::int64_t now_s) : now_s_(now_s) {
         for (const auto& node : ground.nodes.for_reclaim()) idle_.push_back(node.idle);
         for (std::size_t slot = 0; slot < ground.runs.size(); ++slot) {
             const auto& run = ground.runs[slot];
@@ -26,16 +26,20 @@ public:
                 if (tier == Tier::governed && run.lent)
                     idle_[part.node] += part.gpus;
                 else
-                    ends_[part.node].emplace_back(run.limit_end_s, part.gpus);
+                    ends_.push_back({part.node, run.limit_end_s, part.gpus});
             }
         }
-        for (auto& ends : ends_) std::sort(ends.begin(), ends.end());
+        std::sort(ends_.begin(), ends_.end());
     }
 
     void keep(const NodeNeed& need, Ground::Reservation& reservation) const {
         std::vector<std::pair<std::int64_t, std::size_t>> ready;
-        for (std::size_t node = 0; node < idle_.size(); ++node)
-            if (!reservation.closed.contains(node)) ready.emplace_back(ready_s(node, need.gpus), node);
+        auto end = ends_.begin();
+        for (std::size_t node = 0; node < idle_.size(); ++node) {
+            const auto first = end;
+            while (end != ends_.end() && end->node == node) ++end;
+            if (!reservation.closed.contains(node)) ready.emplace_back(ready_s(idle_[node], {first, end}, need.gpus), node);
+        }
         const auto wanted = std::min(ready.size(), static_cast<std::size_t>(need.nodes));
         std::partial_sort(ready.begin(), ready.begin() + static_cast<std::ptrdiff_t>(wanted), ready.end());
         for (std::size_t at = 0; at < wanted; ++at) {
@@ -45,17 +49,23 @@ public:
     }
 
 private:
-    [[nodiscard]] std::int64_t ready_s(std::size_t node, Gpus need) const {
-        auto idle = idle_[node];
+    struct End {
+        std::size_t node = 0;
+        std::int64_t time_s = 0;
+        Gpus gpus = 0;
+        auto operator<=>(const End&) const = default;
+    };
+
+    [[nodiscard]] std::int64_t ready_s(Gpus idle, std::span<const End> ends, Gpus need) const {
         if (idle >= need) return now_s_;
-        for (const auto& [end_s, gpus] : ends_[node])
-            if ((idle += gpus) >= need) return std::max(end_s, now_s_);
+        for (const auto& end : ends)
+            if ((idle += end.gpus) >= need) return std::max(end.time_s, now_s_);
         return std::numeric_limits<std::int64_t>::max();
     }
 
     std::int64_t now_s_;
-    std::vector<Gpus> idle_;
-    std::vector<std::vector<std::pair<std::int64_t, Gpus>>> ends_;
+    std::vector<Gpus> idle_;  ///< by node
+    std::vector<End> ends_;   ///< by node and time
 };
 
 void work_out(const Ground& ground, Ground::Reservation& reservation, Tier tier, std::int64_t now_s) {
@@ -134,20 +144,19 @@ void Scheduler::forget(std::uint32_t job, Tier tier, const Shape& shape) {
     }
 }
 
-std::vector<Scheduler::Head> Scheduler::heads(Tier tier) {
+void Scheduler::collect_heads(Tier tier) {
+    heads_.clear();
     auto& fresh = fresh_[index_of(tier)];
     std::sort(fresh.begin(), fresh.end());
     fresh.erase(std::unique(fresh.begin(), fresh.end()), fresh.end());
     const bool full = std::all_of(grounds_.begin(), grounds_.end(), [](const auto& one) { return one.nodes.idle() == 0; });
-    std::vector<Head> found;
     for (const auto shape : freed_ ? active_[index_of(tier)] : fresh) {
         const auto& [needs, queues, active_at] = shapes_[shape];
         const auto& queue = queues[index_of(tier)];
         if (queue.empty() || (tier == Tier::lend && full && !needs.empty())) continue;
-        found.push_back({*queue.begin(), shape});
+        heads_.push_back({*queue.begin(), shape});
     }
     fresh.clear();
-    return found;
 }
 
 void Scheduler::pass(std::int64_t now_s) {
@@ -162,7 +171,8 @@ void Scheduler::pass(std::int64_t now_s) {
 
 /// True where owners were given what was preempted for them, so that there may be more to do.
 bool Scheduler::pass_tier(Tier tier, std::int64_t now_s) {
-    auto heap = heads(tier);
+    collect_heads(tier);
+    auto& heap = heads_;
     const auto later = [](const Head& left, const Head& right) { return right.waiting < left.waiting; };
     std::make_heap(heap.begin(), heap.end(), later);
     std::vector<WaitingOwner> owners;
@@ -207,7 +217,7 @@ bool Scheduler::place_all(const Head& head, Tier tier, std::int64_t now_s) {
     for (std::size_t at = 0; at < needs.size(); ++at) {
         auto& ground = grounds_[needs[at].ground];
         const bool placed = ground.nodes.fits_idle(needs[at].layout) &&
-                            ground.nodes.place(needs[at].layout, closed_to(head, tier, ground, now_s), placing_[at]);
+                            ground.nodes.place(needs[at].layout, closed_to(head, tier, ground, now_s).sets(), placing_[at]);
         if (placed) {
             ground.nodes.take(placing_[at]);
             continue;
@@ -220,15 +230,16 @@ bool Scheduler::place_all(const Head& head, Tier tier, std::int64_t now_s) {
 
 /// With what placing_ says it has taken.
 void Scheduler::launch(const Head& head, Tier tier, std::int64_t now_s) {
-    const auto needs = shapes_[head.shape].needs;
-    std::vector<RunPlace> runs;
+    const auto& needs = shapes_[head.shape].needs;
+    launched_.clear();
     for (std::size_t at = 0; at < needs.size(); ++at)
-        runs.push_back(new_run(needs[at].ground, head, tier, std::move(placing_[at]), now_s));
+        launched_.push_back(new_run(needs[at].ground, head, tier, placing_[at], now_s));
     forget(head.waiting.job, tier, needs);
-    workload_.starts(head.waiting.job, tier, runs);
+    workload_.starts(head.waiting.job, launched_);
 }
 
-RunPlace Scheduler::new_run(std::size_t at, const Head& head, Tier tier, std::vector<NodeGpus> parts, std::int64_t now_s) {
+RunPlace Scheduler::new_run(std::size_t at, const Head& head, Tier tier, std::span<const NodeGpus> parts,
+                            std::int64_t now_s) {
     auto& ground = grounds_[at];
     if (ground.free_slots.empty()) {
         ground.free_slots.push_back(ground.runs.size());
@@ -241,8 +252,11 @@ RunPlace Scheduler::new_run(std::size_t at, const Head& head, Tier tier, std::ve
     const auto limit_s = workload_.limit_s(head.waiting.job);
     run = {head.waiting.job, -1, now_s, limit_s > std::numeric_limits<std::int64_t>::max() - now_s ? limit_s : now_s + limit_s,
            head.waiting.priority, run.generation + 1, tier == Tier::lend, true};
-    ground.loans[slot] = {workload_.party(run.job, at), now_s, std::move(parts)};
-    if (run.lent) ground.nodes.lend(slot, ground.loans[slot].parts);
+    auto& loan = ground.loans[slot];
+    loan.contract = workload_.party(run.job, at);
+    loan.start_s = now_s;
+    loan.parts.assign(parts.begin(), parts.end());
+    if (run.lent) ground.nodes.lend(slot, loan.parts);
     return {at, slot};
 }
 
@@ -273,14 +287,14 @@ void Scheduler::keep_for(const Head& head, Tier tier) {
     reservation.layout = needs.front().layout;
 }
 
-std::vector<const NodeSet*> Scheduler::closed_to(const Head& head, Tier tier, Ground& ground, std::int64_t now_s) {
-    std::vector<const NodeSet*> closed;
+Scheduler::Closed Scheduler::closed_to(const Head& head, Tier tier, Ground& ground, std::int64_t now_s) {
+    Closed closed;
     for (const auto of : {Tier::governed, Tier::lend}) {
         if (of > tier) break;
         auto& reservation = ground.reservations[index_of(of)];
         if (!reservation.holder || (of == tier && !(*reservation.holder < head.waiting))) continue;
         if (!reservation.known || reservation.start_s < now_s) work_out(ground, reservation, of, now_s);
-        if (workload_.limit_s(head.waiting.job) > reservation.start_s - now_s) closed.push_back(&reservation.closed);
+        if (workload_.limit_s(head.waiting.job) > reservation.start_s - now_s) closed.add(reservation.closed);
     }
     return closed;
 }
@@ -311,10 +325,13 @@ bool Scheduler::reclaim_on(std::size_t at, std::span<const WaitingOwner> owners,
         asks.push_back(need.layout.owner());
     }
     if (asks.empty()) return false;
-    std::vector<ReclaimNode> nodes(ground.nodes.for_reclaim().begin(), ground.nodes.for_reclaim().end());
-    const auto& kept = ground.reservations[index_of(Tier::governed)];
-    for (std::size_t node = 0; bound && kept.known && node < nodes.size(); ++node)
-        if (kept.closed.contains(node)) nodes[node] = {};
+    auto nodes = ground.nodes.for_reclaim();
+    std::vector<ReclaimNode> open;
+    if (const auto& kept = ground.reservations[index_of(Tier::governed)]; bound && kept.known) {
+        for (std::size_t node = 0; node < nodes.size(); ++node)
+            open.push_back(kept.closed.contains(node) ? ReclaimNode() : nodes[node]);
+        nodes = open;
+    }
     std::vector<Gpus> beyond;
     for (std::size_t party = 0; party < ground.meter.parties(); ++party) beyond.push_back(ground.meter.beyond(party));
     const LentNodes lent{nodes, ground.loans, beyond, now_s};

@@ -66,7 +66,7 @@ public:
     [[nodiscard]] virtual std::size_t party(std::uint32_t job, std::size_t ground) = 0;
     /// The job, or one task of it, starts, with one run for each of its components (none without GPUs). What waits no more
     /// is dequeued by this.
-    virtual void starts(std::uint32_t job, Tier tier, std::span<const RunPlace> runs) = 0;
+    virtual void starts(std::uint32_t job, std::span<const RunPlace> runs) = 0;
     /// The run is preempted for the job, and over.
     virtual void preempted(const Run& run, RunPlace place, std::uint32_t beneficiary) = 0;
 };
@@ -136,19 +136,31 @@ private:
         bool bound = false;  ///< by a reservation
     };
 
-    [[nodiscard]] std::vector<Head> heads(Tier tier);
+    /// Node sets that are closed to a job; there is at most one of each tier.
+    class Closed {
+    public:
+        void add(const NodeSet& set) { sets_[count_++] = &set; }
+        [[nodiscard]] bool empty() const { return count_ == 0; }
+        [[nodiscard]] std::span<const NodeSet* const> sets() const { return std::span(sets_).first(count_); }
+
+    private:
+        std::array<const NodeSet*, 2> sets_{};
+        std::size_t count_ = 0;
+    };
+
+    void collect_heads(Tier tier);
     bool pass_tier(Tier tier, std::int64_t now_s);
     bool try_start(const Head& head, Tier tier, std::int64_t now_s);
     bool place_all(const Head& head, Tier tier, std::int64_t now_s);
     void launch(const Head& head, Tier tier, std::int64_t now_s);
     void keep_for(const Head& head, Tier tier);
     void forget(std::uint32_t job, Tier tier, const Shape& shape);
-    [[nodiscard]] std::vector<const NodeSet*> closed_to(const Head& head, Tier tier, Ground& ground, std::int64_t now_s);
+    [[nodiscard]] Closed closed_to(const Head& head, Tier tier, Ground& ground, std::int64_t now_s);
     [[nodiscard]] bool may_reclaim(const Head& head) const;
     bool reclaim(std::span<const WaitingOwner> owners, std::int64_t now_s);
     bool reclaim_on(std::size_t ground, std::span<const WaitingOwner> owners, bool bound, std::int64_t now_s);
     void preempt(RunPlace place, std::uint32_t beneficiary);
-    RunPlace new_run(std::size_t ground, const Head& head, Tier tier, std::vector<NodeGpus> parts, std::int64_t now_s);
+    RunPlace new_run(std::size_t ground, const Head& head, Tier tier, std::span<const NodeGpus> parts, std::int64_t now_s);
 
     Workload& workload_;
     ReclaimMode mode_;
@@ -159,7 +171,10 @@ private:
     std::array<std::vector<std::size_t>, 2> fresh_;   ///< shapes with a new first job since the last pass
     bool freed_ = false;                              ///< GPUs have become idle since the last pass
     bool dropped_ = false;                            ///< a reservation that held others back is gone
+    // kept for their memory
+    std::vector<Head> heads_;                         ///< a heap: the first jobs of the shapes that are looked at
     std::vector<std::vector<NodeGpus>> placing_;      ///< by component, of the job under trial
+    std::vector<RunPlace> launched_;
 };
 
 }  // namespace accord::sim

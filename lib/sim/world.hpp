@@ -90,7 +90,7 @@ private:
     // world_runs.cpp: what slurmctld does
     [[nodiscard]] std::int64_t limit_s(std::uint32_t job) const override { return jobs_[job].limit_s; }
     [[nodiscard]] std::size_t party(std::uint32_t job, std::size_t ground) override;
-    void starts(std::uint32_t job, Tier tier, std::span<const RunPlace> runs) override;
+    void starts(std::uint32_t job, std::span<const RunPlace> runs) override;
     void preempted(const Run& run, RunPlace place, std::uint32_t beneficiary) override;
     void start_run(std::uint32_t row, const RunPlace* place);
     void take_away(const Run& run, std::uint32_t beneficiary);

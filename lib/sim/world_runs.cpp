@@ -46,7 +46,7 @@ JobName World::next_name(std::uint32_t row) const {
     return name_of(row, next);
 }
 
-void World::starts(std::uint32_t first, Tier, std::span<const RunPlace> runs) {
+void World::starts(std::uint32_t first, std::span<const RunPlace> runs) {
     const auto rows = together_with(first);
     std::size_t run = 0;
     for (const auto row : rows) start_run(row, jobs_[row].claim > 0 ? &runs[run++] : nullptr);

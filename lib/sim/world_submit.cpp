@@ -39,7 +39,7 @@ void World::submit() {
 
 std::optional<Decision> World::judge(std::uint32_t row, JobRequest& request) {
     for (const auto party : budgeted_) books_.meter_budget(party, now_s_);
-    auto decision = decide(setting_.policy, books_.ledger(), request, now_s_);
+    auto decision = decide(setting_.policy, books_.ledger(), request, now_s_, Wording::none);
     if (!decision) {
         ungoverned_ += tasks_of(row);
         return decision;
