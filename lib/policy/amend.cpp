@@ -129,6 +129,10 @@ void apply_nodes(GpuAsk& to, const AskChange& change, UpdateSemantics how) {
     if (how == UpdateSemantics::replace && !change.num_tasks && fixed && nodes > 0 && to.ntasks_per_node.value_or(0) > 0)
         to.num_tasks = saturating_mul(std::min(nodes, gpus_max), *to.ntasks_per_node);
     if (to.num_tasks) to.num_tasks = std::max(*to.num_tasks, nodes);
+    if (nodes == 0) return;
+    const auto by_tasks = saturating_mul(std::min(to.num_tasks.value_or(nodes), gpus_max), to.cpus_per_task.value_or(1));
+    const auto by_nodes = saturating_mul(std::min(nodes, gpus_max), to.min_cpus_per_node.value_or(0));
+    to.min_cpus = std::max({to.min_cpus.value_or(0), by_tasks, by_nodes});
 }
 
 void apply_tres(GpuAsk& to, const AskChange& change, UpdateSemantics how) {
@@ -151,6 +155,8 @@ constexpr Part parts[] = {
     {[](const AskChange& c) { return c.num_tasks.has_value(); },
      [](GpuAsk& to, const AskChange& c, UpdateSemantics) { lay(to.num_tasks, c.num_tasks); }},
     {[](const AskChange& c) { return c.min_nodes || c.max_nodes; }, apply_nodes},
+    {[](const AskChange& c) { return c.features.has_value(); },
+     [](GpuAsk& to, const AskChange& c, UpdateSemantics) { lay(to.features, c.features); }},
     {[](const AskChange& c) { return c.job_size.has_value(); },
      [](GpuAsk& to, const AskChange& c, UpdateSemantics) { lay(to.job_size, c.job_size); }},
     {[](const AskChange& c) { return c.mem_per_node_mb || c.mem_per_cpu_mb; },

@@ -23,7 +23,7 @@ using AskChange = GpuAsk;
 /// The most parts of an ask that one change may touch.
 inline constexpr std::size_t most_parts = 4;
 
-/// How many parts of an ask the change touches: node counts, a list of them, tasks, CPUs, memory, the node list, layout
+/// How many parts of an ask the change touches: node counts, a list of them, features that count them, tasks, CPUs, memory, the node list, layout
 /// of tasks, sharing, and all TRES strings together.
 [[nodiscard]] std::size_t parts_of(const AskChange& change);
 

@@ -68,15 +68,19 @@ private:
         return found;
     }
 
-    /// gres_job_state_validate (22.05): tasks that follow from GPUs, or from nodes, where none are named.
+    /// gres_job_state_validate (22.05, 24.11): tasks that follow from GPUs, even where others are named, or from nodes.
     void infer_tasks() {
-        if (set(ask_.num_tasks)) return;
-        const auto per_gpu = set(ask_.ntasks_per_tres);
+        const auto tasks = set(ask_.num_tasks), per_gpu = set(ask_.ntasks_per_tres);
+        const auto fewest = set(ask_.min_nodes).value_or(1);
         if (per_gpu && !types_.empty()) {
-            const auto in_all = total(per_job_.gpus);
-            const auto gpus = in_all != 0 ? in_all
-                                          : saturating_mul(total(per_node_.gpus), set(ask_.min_nodes).value_or(1));
-            if (gpus != 0) ask_.num_tasks = saturating_mul(gpus, *per_gpu);
+            const auto in_all = std::max(total(per_job_.gpus), saturating_mul(total(per_task_.gpus), tasks.value_or(0)));
+            const auto gpus = in_all != 0 ? in_all : saturating_mul(total(per_node_.gpus), fewest);
+            if (gpus != 0) ask_.num_tasks = std::max(tasks.value_or(0), saturating_mul(gpus, *per_gpu));
+            return;
+        }
+        if (tasks) return;
+        if (per_gpu) {
+            ask_.num_tasks = saturating_mul(fewest, *per_gpu);
             return;
         }
         for (const auto& [type, for_each_task] : per_task_.gpus)

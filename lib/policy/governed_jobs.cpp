@@ -33,6 +33,15 @@ std::optional<std::int64_t> widest_throttle(const GovernedJob& governed) {
     return in_force && on_record != 0 ? std::optional(std::max(*in_force, on_record)) : std::nullopt;
 }
 
+/// With the limit of nodes that the list does not show any more.
+GpuIntervals known_gpus(const GovernedJob& governed, const PoolConfig& pool, const ClusterShape& shape) {
+    const auto& job = *governed.job;
+    if (!job.lacks_node_limit() || !governed.facts || !governed.facts->max_nodes) return gpus_of(job, pool, shape);
+    auto limited = job;
+    limited.gpus.max_nodes = governed.facts->max_nodes;
+    return gpus_of(limited, pool, shape);
+}
+
 /// The records of one array in one class, and how many of their tasks may run at once.
 struct ArrayPart {
     std::vector<GovernedJob*> holding, pending;  ///< single tasks
@@ -97,7 +106,7 @@ std::vector<GovernedJob> governed_jobs(const Policy& policy, const ClusterShape&
         one.contract = contract_key(job, *place.pool);
         one.facts = facts(job);
         one.cls = class_of(job, place, one.facts);
-        auto per_task = maxima(gpus_of(job, *place.pool, shape));
+        auto per_task = maxima(known_gpus(one, *place.pool, shape));
         const auto at_once = tasks_at_once(job, widest_throttle(one), per_task, *place.pool);
         one.would_claim = times(std::move(per_task), at_once);
         if (one.cls != JobClass::queued && !awaits_eligibility(one, now_s)) one.claim = one.would_claim;

@@ -49,6 +49,11 @@ struct JobView {
     [[nodiscard]] bool eligible_at(std::int64_t now_s) const { return !dependent && own_begin(begin_s) <= now_s; }
     /// Neither can Slurm start it: it is held or parked.
     [[nodiscard]] bool is_kept() const { return hold != Hold::none || is_parked(begin_s); }
+    /// slurmctld lists a job that has run with the nodes that it had then and without its limit of nodes, requeued or not
+    /// (_pack_default_job_details, 22.05 and 24.11).
+    [[nodiscard]] bool lacks_node_limit() const {
+        return !gpus.max_nodes && (state != JobState::pending || restarts != 0);
+    }
     [[nodiscard]] bool holds_resources() const {
         return state == JobState::running || state == JobState::suspended || state == JobState::completing;
     }

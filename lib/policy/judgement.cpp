@@ -56,6 +56,8 @@ Decision rejected(const Judgement& judgement, Reason reason, std::string_view bo
     return decision;
 }
 
+bool is_owners(const Judgement& judgement) { return judgement.modification.caller_uid == judgement.job.uid; }
+
 bool is_queued(const Judgement& judgement) {
     const auto& job = judgement.job;
     if (!judgement.place.lent || job.state != JobState::pending || !job.is_kept()) return false;

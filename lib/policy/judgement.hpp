@@ -36,6 +36,10 @@ struct Judgement {
 /// "accord: BODY [REASON]".
 [[nodiscard]] Decision rejected(const Judgement& judgement, Reason reason, std::string_view body);
 
+/// Whether the job's user asks. Slurm lets the coordinators of its account change it as well, and 22.05 asks the plugin
+/// before it looks who it is that asks (_update_job): of anybody else's change nothing may count, nor be kept as a wish.
+[[nodiscard]] bool is_owners(const Judgement& judgement);
+
 /// A queued job is kept in the lend partition, and the record says so; where that is silent, an administrator's hold there
 /// is accordd's.
 [[nodiscard]] bool is_queued(const Judgement& judgement);

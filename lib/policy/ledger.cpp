@@ -100,13 +100,20 @@ bool Ledger::is_queued(std::uint64_t decision, std::uint32_t job_id) const {
     for (const auto about : {job_id, std::uint32_t{0}})
         if (const auto change = queued_tail_.find({decision, about}); change != queued_tail_.end())
             return change->second.queued;
-    return base_->queued.contains(decision);
+    if (!base_->queued.contains(decision)) return false;
+    const auto released = base_->released.find(decision);
+    return released == base_->released.end() || !released->second.contains(job_id);
 }
 
 std::optional<std::int64_t> Ledger::throttle_of(std::uint64_t decision) const {
     if (const auto change = throttle_tail_.find(decision); change != throttle_tail_.end()) return change->second.throttle;
     const auto known = base_->throttles.find(decision);
     return known == base_->throttles.end() ? std::nullopt : std::optional(known->second);
+}
+
+std::optional<std::int64_t> Ledger::node_limit_of(std::uint64_t decision) const {
+    const auto known = base_->node_limits.find(decision);
+    return known == base_->node_limits.end() ? std::nullopt : std::optional(known->second);
 }
 
 std::optional<Claim> claim_of(const Decision& decision) {

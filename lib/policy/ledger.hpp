@@ -55,6 +55,9 @@ struct LedgerBase {
     std::uint64_t resolved_through = 0;
     std::set<std::uint64_t> counted;
     std::set<std::uint64_t> queued;  ///< decisions whose jobs are queued (R17)
+    /// By a decision in `queued`: the pending jobs of it that are not, of an array that is released task by task.
+    std::map<std::uint64_t, std::set<std::uint32_t>> released;
+    std::map<std::uint64_t, std::int64_t> node_limits;  ///< by the decision of a requeued job, which slurmctld lists without
     std::map<std::uint64_t, std::int64_t> throttles;  ///< by an array's decision: its throttle on record, 0 for none (R7)
     std::unordered_map<std::string, ContractClaims> contracts;
     std::vector<CronClaim> crons;  ///< of pending scrontab jobs, which `contracts` has as well
@@ -97,6 +100,8 @@ public:
     void recount(const std::string& contract);
     /// R14: of the pool, by all that is counted. Kept from call to call, and brought up to date by what was counted since.
     [[nodiscard]] const PoolLoans& loans(const Policy& policy, const PoolConfig& pool, std::int64_t now_s) const;
+    /// R4: the limit of nodes of a job that was requeued; unset where it has none, or it is not known here.
+    [[nodiscard]] std::optional<std::int64_t> node_limit_of(std::uint64_t decision) const;
     [[nodiscard]] const ClusterShape& shape() const { return base_->shape; }
     [[nodiscard]] const LedgerBase& base() const { return *base_; }
     [[nodiscard]] std::size_t tail_size() const { return tail_.size(); }

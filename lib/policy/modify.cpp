@@ -218,13 +218,19 @@ std::optional<Decision> judge_unreadable(const Policy& policy, const Modificatio
     return decision;
 }
 
+JobView with_node_limit(JobView job, const Ledger& ledger) {
+    const auto decision = decision_in_comment(job.admin_comment);
+    if (decision && job.lacks_node_limit()) job.gpus.max_nodes = ledger.node_limit_of(decision->number);
+    return job;
+}
+
 }  // namespace
 
 std::optional<Decision> decide_modification(const Policy& policy, const Ledger& ledger,
                                             const Modification& modification, std::int64_t now_s) {
     if (!modification.job) return judge_unreadable(policy, modification, now_s);
     const auto& change = modification.change;
-    const auto& job = *modification.job;
+    const auto job = with_node_limit(*modification.job, ledger);
     const Judgement judgement{policy, ledger, modification, job, place_of(policy.config(), job.partition), now_s};
 
     const bool by_operator = modification.by_operator || policy.exempt(modification.caller_uid);

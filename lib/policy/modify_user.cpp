@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "policy/authorize.hpp"
+#include "policy/budget.hpp"
 #include "policy/messages.hpp"
 #include "policy/scope_path.hpp"
 #include "policy/widen.hpp"
@@ -64,8 +65,34 @@ Objection object_to_release(const Judgement& judgement) {
                                          "cancel and submit a smaller one; ask {}",
                                          judgement.job_text(), contract_key(judgement.job, *judgement.place.pool),
                                          judgement.whom()));
-    if (priority == PriorityChange::release) decision.user_hold = false;
+    if (priority == PriorityChange::release && is_owners(judgement)) decision.user_hold = false;
     return decision;
+}
+
+/// R5: while the contract's budget is used up a job with GPUs does not start by its user's release.
+Objection object_to_spending(const Judgement& judgement, const Contract& terms) {
+    const auto budget = standing_of(terms, judgement.ledger.base().budgets, judgement.now_s);
+    const bool binds = budget.limit == BudgetLimit::reject ||
+                       (budget.limit == BudgetLimit::borrow_only && !judgement.place.lent);
+    if (!binds || maxima(gpus_of(judgement.job, *judgement.place.pool, judgement.ledger.shape())).empty()) return {};
+    return rejected(judgement, Reason::budget_exhausted,
+                    fmt::format("{} is {} and stays held: {}: release it then{}, or ask {}", judgement.job_text(),
+                                judgement.place.lent ? "borrowed" : "guaranteed", budget_text(budget),
+                                budget.limit == BudgetLimit::reject ? "" : ", or cancel and submit again, to borrow",
+                                terms.owners.cost.empty() ? judgement.whom() : terms.owners.cost));
+}
+
+/// A job that its user has held since it was admitted keeps its claim, and starts by its user's release alone: what keeps
+/// new jobs from starting whatever is free keeps it as well.
+Objection object_to_start(const Judgement& judgement) {
+    const auto& job = judgement.job;
+    const bool starts = judgement.change().priority == PriorityChange::release && job.hold != Hold::none;
+    const auto* contract = judgement.contract();
+    if (!starts || job.state != JobState::pending || contract == nullptr) return {};
+    if (contract->active_at(judgement.now_s)) return object_to_spending(judgement, *contract->contract);
+    return rejected(judgement, Reason::not_active,
+                    fmt::format("{} stays held, since contract {} is not in force: release it when it is again, or ask {}",
+                                judgement.job_text(), contract->contract->key(), judgement.whom()));
 }
 
 Objection object_to_begin(const Judgement& judgement) {
@@ -97,7 +124,8 @@ Objection object_to_paths(const Judgement& judgement) {
 }
 
 constexpr Objection (*objections[])(const Judgement&) = {
-    object_to_account, object_to_comment, object_to_partition, object_to_release, object_to_begin, object_to_paths,
+    object_to_account, object_to_comment, object_to_partition, object_to_release, object_to_start, object_to_begin,
+    object_to_paths,
 };
 
 /// The owner's hold of a queued job is lost by Slurm once accordd's own is on it: it is kept on record.
@@ -116,7 +144,8 @@ std::optional<Decision> judge_user(const Judgement& judgement) {
     for (const auto objection : objections)
         if (auto decision = objection(judgement)) return decision;
     auto decision = judge_asks(judgement);
-    const bool wishes_hold = judgement.change().priority == PriorityChange::hold && is_queued(judgement);
+    const bool wishes_hold =
+        judgement.change().priority == PriorityChange::hold && is_queued(judgement) && is_owners(judgement);
     if (!wishes_hold || (decision && !decision->allows())) return decision;
     if (!decision) return kept_wish(judgement);
     decision->user_hold = true;

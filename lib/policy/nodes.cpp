@@ -7,6 +7,9 @@
 #include <numeric>
 #include <string_view>
 
+#include "policy/tres.hpp"
+#include "policy/unusable.hpp"
+
 namespace accord {
 
 namespace {
@@ -51,12 +54,40 @@ std::int64_t node_limit(const GpuAsk& ask, const PartitionShape* shape) {
     return limit;
 }
 
+/// CPUs that every node gives at least, if only by the job's first GPU there.
+std::int64_t cpus_on_each(const GpuAsk& ask) {
+    const auto per_task = set_or(ask.cpus_per_task, 1);
+    const auto by_tasks = saturating_mul(set_or(ask.ntasks_per_node, 1), per_task);
+    const auto gpus = ask.tres_per_node ? total(parse_tres_gpus(*ask.tres_per_node).gpus) : 0;
+    const auto by_gpus = saturating_mul(std::max<Gpus>(gpus, 1), cpus_of_each_gpu(ask));
+    return std::max({by_tasks, by_gpus, set_or(ask.min_cpus_per_node, 1)});
+}
+
 /// Nodes after which Slurm has all tasks or CPUs that it looks for.
 std::int64_t sufficient_nodes(const GpuAsk& ask, std::int64_t fewest, Gpus by_gpus) {
-    if (const auto tasks = set_or(ask.num_tasks, 0); tasks != 0) return tasks;
+    const auto tasks = set_or(ask.num_tasks, 0), cpus = set_or(ask.min_cpus, 1);
+    const auto by_cpus = ceil_div(cpus, cpus_on_each(ask));
+    if (tasks != 0) return cpus > saturating_mul(tasks, set_or(ask.cpus_per_task, 1)) ? std::max(tasks, by_cpus) : tasks;
     if (set_or(ask.max_nodes, 0) != 0 || ask.job_size) return gpus_max;
-    const auto by_cpus = ceil_div(set_or(ask.min_cpus, 1), set_or(ask.cpus_per_task, 1));
-    return std::max({by_cpus, by_gpus, fewest, set_or(ask.required_nodes, 1)});
+    return std::max({by_cpus, by_gpus, fewest});
+}
+
+/// The sum of the counts in features such as "[fast*2&slow*1]": Slurm takes so many nodes, whatever the tasks need
+/// (_get_req_features, 22.05 and 24.11).
+std::int64_t counted_features(std::string_view features) {
+    std::int64_t sum = 0;
+    for (auto at = features.find('*'); at != std::string_view::npos; at = features.find('*', at + 1)) {
+        std::int64_t count = 0;
+        for (auto digit = at + 1; digit < features.size() && features[digit] >= '0' && features[digit] <= '9'; ++digit)
+            count = saturating_add(saturating_mul(count, 10), features[digit] - '0');
+        sum = saturating_add(sum, count);
+    }
+    return sum;
+}
+
+/// Nodes that the request names or counts, all of which Slurm takes.
+std::int64_t demanded_nodes(const GpuAsk& ask) {
+    return std::max(set_or(ask.required_nodes, 1), ask.features ? counted_features(*ask.features) : 0);
 }
 
 template <typename Order>
@@ -74,7 +105,8 @@ Gpus gpus_of_first(const std::vector<const NodeShape*>& nodes, const std::string
 
 NodeRange node_range(const GpuAsk& ask, const PartitionShape* shape, Gpus by_gpus) {
     const auto fewest = fewest_nodes(ask, shape);
-    const auto most = std::min(node_limit(ask, shape), sufficient_nodes(ask, fewest, by_gpus));
+    const auto wanted = std::max(sufficient_nodes(ask, fewest, by_gpus), demanded_nodes(ask));
+    const auto most = std::min(node_limit(ask, shape), wanted);
     return {fewest, std::max(fewest, most)};
 }
 

@@ -21,7 +21,8 @@ struct NodeRange {
 /// The nodes that Slurm may give the request. `shape` may be null.
 ///
 /// Fewest: the largest of --nodes (else the hosts named), MinNodes and the tasks over the tasks per node. Most: the
-/// smallest of --nodes, MaxNodes, the partition's nodes and the tasks. Without tasks and without a node limit Slurm adds
+/// smallest of --nodes, MaxNodes, the partition's nodes and the tasks (or the CPUs, where it asks for more of them than its
+/// tasks take), but no less than the hosts that it names and the nodes that its features count. Without tasks and without a node limit Slurm adds
 /// nodes only until it has the CPUs (_eval_nodes of select/cons_tres, 22.05), and each gives at least one task's; a
 /// request for a number of GPUs in all (`by_gpus`) also until it has those, at least one on each node.
 [[nodiscard]] NodeRange node_range(const GpuAsk& ask, const PartitionShape* shape, Gpus by_gpus = 0);

@@ -47,6 +47,7 @@ struct JobFacts {
     JobClass cls = JobClass::borrowed;  ///< after the latest decision or modification on record
     bool user_wants_hold = false;
     std::optional<std::int64_t> throttle;  ///< R7: of an array, the latest on record; 0: none. Unset: the record is silent
+    std::optional<std::int64_t> max_nodes;  ///< R4: the most nodes that it was ever judged for; unset: no limit
     bool not_eligible = false;  ///< R5: it was not eligible when it was judged last: it claims once it is
 
     /// What a decision about the job says that names a class. One that leaves it queued leaves its eligibility, too.

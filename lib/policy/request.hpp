@@ -25,6 +25,7 @@ struct GpuAsk {
     std::optional<std::int64_t> mem_per_node_mb, mem_per_cpu_mb;  ///< --mem (0: all of a node's), --mem-per-cpu
     std::optional<std::string> cpus_per_tres, mem_per_tres;  ///< --cpus-per-gpu, --mem-per-gpu (MiB), as TRES strings
     bool whole_node = false;  ///< --exclusive, core specialisation or --reboot
+    std::optional<std::string> features;  ///< --constraint and --prefer where they count nodes ("[fast*2&slow*1]")
     std::optional<std::string> job_size;  ///< node counts as a list ("2,4,8"), newer releases
     bool operator==(const GpuAsk&) const = default;
 };

@@ -283,10 +283,14 @@ Objection object_to_less(const Widening& widening) {
                                 judgement.job_text(), to_string(widening.cls), judgement.whom()));
 }
 
+bool changes_nodes(const AskChange& change) { return change.min_nodes || change.max_nodes || change.job_size; }
+
 /// What slurmctld would do only in part, or not at all, is refused as a whole.
 Objection object_to_kept(const Judgement& judgement) {
     const auto& [job, change] = std::tie(judgement.job, judgement.change());
     if (job.state != JobState::pending) return {};
+    if (judgement.modification.job->lacks_node_limit() && changes_nodes(change.gpus))
+        return immutable(judgement, "it was requeued, and Slurm does not say any more how many nodes it may take");
     if (parts_of(change.gpus) > most_parts)
         return immutable(judgement, "too much changes at once, of which Slurm may do a part");
     if (const auto kept = kept_in_spite(job.gpus, change.gpus, change.semantics)) return immutable(judgement, *kept);
@@ -299,6 +303,17 @@ Objection object_to_throttle(const Widening& widening) {
     if (!widening.more_tasks) return immutable(judgement, "what it was is not on record yet, so try again later");
     if (parts_of(widening.change().gpus) > 0) return immutable(judgement, "change ArrayTaskThrottle by itself");
     return {};
+}
+
+/// A throttle is in force already, whoever has set it (22.05).
+Objection object_to_stranger(const Widening& widening) {
+    const auto& judgement = widening.judgement;
+    const bool throttles = widening.change().array_limit && has_throttle(widening.job());
+    if (is_owners(judgement) || !(throttles || widens(widening))) return {};
+    return rejected(judgement, Reason::immutable,
+                    fmt::format("{} is user {}'s, and nobody else changes its {} to more: leave that to its user, or ask {}",
+                                judgement.job_text(), judgement.policy.user_name(widening.job().uid),
+                                names_of(judgement.change()), judgement.whom()));
 }
 
 Decision accepted(const Widening& widening) {
@@ -338,7 +353,7 @@ std::optional<Decision> judge_asks(const Judgement& judgement) {
     if (auto kept = object_to_kept(judgement)) return kept;
     const Widening widening{judgement, *class_now(judgement), claim_change(judgement), new_time_limit(judgement),
                             more_tasks(judgement)};
-    for (const auto objection : {object_to_throttle, object_to_component, object_to_less})
+    for (const auto objection : {object_to_stranger, object_to_throttle, object_to_component, object_to_less})
         if (auto decision = objection(widening)) return decision;
     if (widens(widening))
         if (auto decision = object_as_new(widening)) return decision;

@@ -77,6 +77,7 @@ void note_gpus(Asks& asks, const job_desc_msg_t& desc) {
 void note_nodes_and_tasks(Asks& asks, const job_desc_msg_t& desc) {
     asks.note("NumNodes", nodes(desc.min_nodes) || nodes(desc.max_nodes) || compat::job_size(desc));
     asks.text("ReqNodeList", desc.req_nodes);
+    asks.note("Features", counting_features(desc.features, desc.prefer).has_value());
     asks.number("NumTasks", desc.num_tasks);
     asks.number("NtasksPerNode", desc.ntasks_per_node);
     asks.number("NtasksPerSocket", desc.ntasks_per_socket);
@@ -113,6 +114,7 @@ AskChange ask_change_of(const job_desc_msg_t& desc) {
     change.mem_per_tres = given(desc.mem_per_tres);
     change.min_nodes = nodes(desc.min_nodes);
     change.max_nodes = nodes(desc.max_nodes);
+    change.features = counting_features(desc.features, desc.prefer);
     change.job_size = compat::job_size(desc);
     change.num_tasks = number(desc.num_tasks);
     change.ntasks_per_node = number(desc.ntasks_per_node);

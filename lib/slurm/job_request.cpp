@@ -57,6 +57,7 @@ GpuAsk ask_of(const job_desc_msg_t& desc) {
     ask.cpus_per_tres = words_of(desc.cpus_per_tres);
     ask.mem_per_tres = words_of(desc.mem_per_tres);
     ask.whole_node = desc.shared == JOB_SHARED_NONE || is_set(desc.core_spec) || is_yes(desc.reboot);
+    ask.features = counting_features(desc.features, desc.prefer);
     ask.job_size = compat::job_size(desc);
     return ask;
 }

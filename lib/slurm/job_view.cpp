@@ -125,12 +125,13 @@ GpuVector allocated_of(const slurm_job_info_t& info, JobState state) {
     return gpus;
 }
 
-/// A job that named no tasks is listed with as many as its nodes, as if it could take no more of them; --gpus-per-task
-/// alone sets them so in earnest (gres_job_state_validate).
+/// A job that named no tasks is listed with as many as its nodes, or as many as it named for each of them, as if it could
+/// take no more nodes; --gpus-per-task alone sets them so in earnest (gres_job_state_validate).
 std::optional<std::int64_t> tasks_of(const slurm_job_info_t& info, const std::optional<std::int64_t>& min_nodes) {
     const auto tasks = count_of(info.num_tasks);
     const bool named = (info.bitflags & JOB_NTASKS_SET) != 0 || words_of(info.tres_per_task);
-    return tasks && !named && *tasks <= min_nodes.value_or(1) ? std::nullopt : tasks;
+    const auto per_node = count_of(info.ntasks_per_node).value_or(1);
+    return tasks && !named && *tasks <= min_nodes.value_or(1) * per_node ? std::nullopt : tasks;
 }
 
 /// `num_nodes` of a pending job is an estimate; what it asked for is in its TRES string. `num_cpus` is what it asked for
@@ -159,6 +160,7 @@ GpuAsk ask_of(const slurm_job_info_t& info) {
     ask.cpus_per_tres = words_of(info.cpus_per_tres);
     ask.mem_per_tres = words_of(info.mem_per_tres);
     ask.whole_node = info.shared == JOB_SHARED_NONE || is_set(info.core_spec) || info.reboot != 0;
+    ask.features = counting_features(info.features, info.prefer);
     ask.job_size = compat::job_size(info);
     return ask;
 }

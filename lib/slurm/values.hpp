@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace accord {
 
@@ -34,6 +35,14 @@ template <typename Unsigned>
 [[nodiscard]] inline std::optional<std::string> words_of(const char* text) {
     if (text == nullptr || *text == '\0') return std::nullopt;
     return std::string(text);
+}
+
+/// Required and preferred node features that count nodes ("[fast*2&slow*1]"); others say nothing of how many.
+[[nodiscard]] inline std::optional<std::string> counting_features(const char* required, const char* preferred) {
+    std::string counting;
+    for (const auto& text : {text_of(required), text_of(preferred)})
+        if (text.find('*') != std::string::npos) counting.append(counting.empty() ? "" : ",").append(text);
+    return counting.empty() ? std::nullopt : std::optional(std::move(counting));
 }
 
 }  // namespace accord

@@ -117,16 +117,23 @@ std::string throttle_column(SQLite::Database& db) {
     return db.execAndGet("PRAGMA user_version").getInt() < 2 ? "NULL" : "throttle";
 }
 
+/// A number that a row's line has among its inputs, or NULL.
+std::string input_of_row(std::string_view name) {
+    return fmt::format("(SELECT json_extract(line, '$.inputs.{}') FROM decision_line WHERE controller = CAST("
+                       "decision_record.id AS INTEGER) AND decision_line.number = decision_record.number)",
+                       name);
+}
+
 struct DecisionsDb::State {
     std::string path;
     SQLite::Database db;
-    SQLite::Statement submission{db, fmt::format("SELECT class, user_hold, {}, job_id, reason, unixepoch(time) FROM "
-                                                 "decision_record LEFT JOIN decision_job USING (id) WHERE id = ?",
-                                                 throttle_column(db))};
-    SQLite::Statement modifications{db, fmt::format("SELECT class, user_hold, {}, job_id, reason FROM decision_record JOIN "
-                                                    "decision_job USING (id) WHERE job_decision = ? "
-                                                    "ORDER BY time, number",
-                                                    throttle_column(db))};
+    SQLite::Statement submission{db, fmt::format("SELECT class, user_hold, {}, job_id, reason, unixepoch(time), {} "
+                                                 "FROM decision_record LEFT JOIN decision_job USING (id) WHERE id = ?",
+                                                 throttle_column(db), input_of_row("max_nodes"))};
+    SQLite::Statement modifications{db, fmt::format("SELECT class, user_hold, {}, job_id, reason, verdict, {} FROM "
+                                                    "decision_record JOIN decision_job USING (id) WHERE "
+                                                    "job_decision = ? ORDER BY time, number",
+                                                    throttle_column(db), input_of_row("new_ask.max_nodes"))};
 
     std::optional<JobFacts> at_submission(const DecisionId& decision);
     void follow_modifications(JobFacts& facts, std::optional<std::uint32_t> job_id);
@@ -146,6 +153,13 @@ void take_over_throttle(JobFacts& facts, SQLite::Statement& row) {
     if (!row.isColumnNull(2)) facts.throttle = row.getColumn(2).getInt64();
 }
 
+/// Slurm may have refused the change, so that the widest limit holds; in the row's columns `verdict` and after it.
+void take_over_nodes(JobFacts& facts, SQLite::Statement& row) {
+    if (!facts.max_nodes || row.isColumnNull(6) || row.getColumn(5).getString() == to_string(Verdict::rejected)) return;
+    const auto limit = row.getColumn(6).getInt64();
+    facts.max_nodes = limit == 0 ? std::nullopt : std::optional(std::max<std::int64_t>(*facts.max_nodes, limit));
+}
+
 }  // namespace
 
 std::optional<JobFacts> DecisionsDb::State::at_submission(const DecisionId& decision) {
@@ -155,6 +169,7 @@ std::optional<JobFacts> DecisionsDb::State::at_submission(const DecisionId& deci
     JobFacts facts{decision, submission.getColumn(5).getInt64()};
     take_over(facts, submission);
     take_over_throttle(facts, submission);
+    if (!submission.isColumnNull(6)) facts.max_nodes = submission.getColumn(6).getInt64();
     return facts;
 }
 
@@ -166,6 +181,7 @@ void DecisionsDb::State::follow_modifications(JobFacts& facts, std::optional<std
     bind_all(modifications, to_string(facts.decision));
     while (modifications.executeStep()) {
         take_over_throttle(facts, modifications);
+        take_over_nodes(facts, modifications);
         const auto named = modifications.getColumn(3).getUInt();
         if (job_id && named == *job_id) {
             task_has_own = true;
@@ -176,6 +192,7 @@ void DecisionsDb::State::follow_modifications(JobFacts& facts, std::optional<std
     modifications.reset();
     submission.reset();
     of_task.throttle = facts.throttle;
+    of_task.max_nodes = facts.max_nodes;
     if (task_has_own) facts = of_task;
 }
 

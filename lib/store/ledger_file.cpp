@@ -34,6 +34,14 @@ void append_numbers(fmt::memory_buffer& to, const Numbers& numbers) {
     to.push_back(']');
 }
 
+void append_by_decision(fmt::memory_buffer& to, JsonObject& object, std::string_view name,
+                        const std::map<std::uint64_t, std::int64_t>& numbers) {
+    object.name(name);
+    JsonObject inner(to);
+    for (const auto& [decision, number] : numbers) inner.value(fmt::format_int(decision).c_str(), number);
+    inner.end();
+}
+
 void append_claims(fmt::memory_buffer& to, const ContractClaims& claims) {
     JsonObject object(to);
     object.name("guaranteed");
@@ -128,10 +136,15 @@ std::string to_text(const LedgerBase& base) {
     append_numbers(text, base.counted);
     object.name("queued");
     append_numbers(text, base.queued);
-    object.name("throttles");
-    JsonObject throttles(text);
-    for (const auto& [decision, throttle] : base.throttles) throttles.value(fmt::format_int(decision).c_str(), throttle);
-    throttles.end();
+    object.name("released");
+    JsonObject released(text);
+    for (const auto& [decision, jobs] : base.released) {
+        released.name(fmt::format_int(decision).c_str());
+        append_numbers(text, jobs);
+    }
+    released.end();
+    append_by_decision(text, object, "node_limits", base.node_limits);
+    append_by_decision(text, object, "throttles", base.throttles);
     object.name("contracts");
     JsonObject contracts(text);
     std::map<std::string_view, const ContractClaims*> sorted;
@@ -158,13 +171,18 @@ std::string to_text(const LedgerBase& base) {
 }
 
 template <typename Numbers>
-void read_numbers(JsonCursor& cursor, std::string_view key, Numbers& numbers) {
-    cursor.member(key);
+void read_list(JsonCursor& cursor, Numbers& numbers) {
     cursor.array([&] {
-        std::uint64_t number = 0;
+        typename Numbers::value_type number = 0;
         cursor.read(number);
         numbers.insert(numbers.end(), number);
     });
+}
+
+template <typename Numbers>
+void read_numbers(JsonCursor& cursor, std::string_view key, Numbers& numbers) {
+    cursor.member(key);
+    read_list(cursor, numbers);
 }
 
 /// A member's name that is a number.
@@ -175,6 +193,11 @@ Number read_key(JsonCursor& cursor, const std::string& text) {
     digits.read(number);
     cursor.require(digits.ok() && digits.rest().empty());
     return number;
+}
+
+void read_by_decision(JsonCursor& cursor, std::string_view key, std::map<std::uint64_t, std::int64_t>& numbers) {
+    cursor.member(key);
+    cursor.map([&](const std::string& text) { cursor.read(numbers[read_key<std::uint64_t>(cursor, text)]); });
 }
 
 void read_claims(JsonCursor& cursor, ContractClaims& claims) {
@@ -238,8 +261,10 @@ void read_base(JsonCursor& cursor, LedgerBase& base) {
     cursor.member("resolved_through", base.resolved_through);
     read_numbers(cursor, "counted", base.counted);
     read_numbers(cursor, "queued", base.queued);
-    cursor.member("throttles");
-    cursor.map([&](const std::string& text) { cursor.read(base.throttles[read_key<std::uint64_t>(cursor, text)]); });
+    cursor.member("released");
+    cursor.map([&](const std::string& text) { read_list(cursor, base.released[read_key<std::uint64_t>(cursor, text)]); });
+    read_by_decision(cursor, "node_limits", base.node_limits);
+    read_by_decision(cursor, "throttles", base.throttles);
     cursor.member("contracts");
     cursor.map([&](const std::string& key) { read_claims(cursor, base.contracts[key]); });
     cursor.member("crons");

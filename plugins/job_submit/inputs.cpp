@@ -100,6 +100,7 @@ void add_ask(Inputs& inputs, const GpuAsk& ask) {
     inputs.set("cpus_per_tres", ask.cpus_per_tres);
     inputs.set("mem_per_tres", ask.mem_per_tres);
     inputs.set("whole_node", ask.whole_node);
+    inputs.set("features", ask.features);
     inputs.set("job_size", ask.job_size);
 }
 

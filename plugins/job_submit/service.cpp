@@ -236,7 +236,7 @@ Answer Service::modify(job_desc_msg_t& desc, void* job_record, std::uint32_t cal
     if (desc.job_id_str != nullptr) modification.job_name = desc.job_id_str;
     else if (modification.job) modification.job_name = fmt::format("{}", modification.job->job_id);
     modification.caller_uid = caller_uid;
-    modification.by_operator = caller_uid == 0 || caller_uid == host_.slurm_user();
+    modification.by_operator = host_.is_operator(caller_uid);
     modification.change = change_of(desc);
     auto ruling = arbiter_.modify(std::move(modification), now_s());
     if (!ruling) return {};

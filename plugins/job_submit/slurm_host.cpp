@@ -74,6 +74,12 @@ SlurmHost::SlurmHost() : conf_(host_variable<slurm_conf_t>("slurm_conf")), slurm
         slurm_user_ = conf_->slurm_user_id;
     else
         doubt_ += "cannot read slurm.conf as slurmctld has it: jobs are taken to be requeueable unless they say otherwise";
+    // the same question as _update_job's own (proc_req.c, 22.05 to 24.11)
+    validate_operator_ = reinterpret_cast<bool (*)(uid_t)>(::dlsym(RTLD_DEFAULT, "validate_operator"));
+}
+
+bool SlurmHost::is_operator(std::uint32_t uid) const {
+    return uid == 0 || uid == slurm_user_ || (validate_operator_ != nullptr && validate_operator_(uid));
 }
 
 }  // namespace accord

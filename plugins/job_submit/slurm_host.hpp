@@ -3,6 +3,7 @@
 #pragma once
 
 #include <slurm/slurm.h>
+#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -35,11 +36,14 @@ public:
     [[nodiscard]] bool requeue_default() const { return conf_ == nullptr || conf_->job_requeue != 0; }
     /// SlurmUser's uid.
     [[nodiscard]] std::uint32_t slurm_user() const { return slurm_user_; }
+    /// Whether Slurm lets the user change anybody's jobs: root, SlurmUser, and operators and administrators of slurmdbd's.
+    [[nodiscard]] bool is_operator(std::uint32_t uid) const;
     /// What could not be read, and what is assumed instead; empty when all was.
     [[nodiscard]] const std::string& doubt() const { return doubt_; }
 
 private:
     const slurm_conf_t* conf_ = nullptr;  ///< slurmctld's own
+    bool (*validate_operator_)(uid_t uid) = nullptr;
     std::uint32_t controller_ = 0;
     std::uint32_t slurm_user_ = 0;
     std::string doubt_;

@@ -74,6 +74,22 @@ is_held() { [ "$(job_field "$1" Priority)" = 0 ] && [ "$(job_field "$1" Partitio
     assert_success
 }
 
+@test "a stranger's hold leaves no wish, and his change of a job no claim" {
+    local job
+    job=$(queued_job)
+    run as_user outsider1 scontrol hold "$job"
+    assert_failure
+    run as_user outsider1 scontrol release "$job"
+    assert_failure
+    run as_user outsider1 scontrol update JobId="$job" TresPerJob="$(spelled gpu:3)"
+    assert_failure
+    run as_user outsider1 scontrol update JobId="$job" TresPerJob="$(spelled gpu:5)"
+    assert_failure
+    assert_equal "$(journal | jq "select(.job_id == $job and (.user_hold != null or .claim != {}))")" ''
+    run is_held "$job"
+    assert_success
+}
+
 # full_nodes: whatever is admitted from now on waits.
 full_nodes() {
     local job
@@ -170,6 +186,19 @@ counts() { [ "$(counted_of "$1")" = "$2" ]; }
     assert_equal "$(last_refusal .reason)" impossible
 }
 
+@test "hosts that are named and nodes that features count widen a claim" {
+    local job
+    scontrol update NodeName=n1,n2 Features=fast
+    full_nodes
+    waiting guaranteed vision1 --account=vision --gpus=1
+    job=$(waiting guaranteed vision1 --account=vision --ntasks=1 --gres=gpu:2)
+    kept "$job" headroom ReqNodeList=n1,n2
+    kept "$job" headroom Features='[fast*2]'
+    as_user vision1 scontrol update JobId="$job" Features=fast
+    job=$(parked vision1 --account=vision --ntasks=1 --gres=gpu:1 --constraint='[fast*2]')
+    assert_equal "$(record_of "$job" '.gpus.a100[1]')" 2
+}
+
 @test "tasks and GPUs per task are changed as the release changes them" {
     local job
     full_nodes
@@ -262,6 +291,22 @@ spelled() { if is_22_05; then echo "gres:$1"; else echo "gres/$1"; fi; }
     fi
     run accord why "$job"
     assert_output --regexp "a change to it was judged; decision 0-[0-9]+: rejected: job $job asks for up to 5 a100.*\[impossible\]"
+}
+
+@test "a job that has run claims no more nodes than before, and keeps their number" {
+    local job other
+    wait_for 60 plugin_counts 0
+    job=$(submit vision1 --account=vision --nodes=1 --ntasks=2 --gres=gpu:2 --wrap='sleep 300')
+    wait_state "$job" RUNNING
+    other=$(parked vision1 --account=vision --gpus=1)
+    assert_equal "$(record_of "$other" .class)" guaranteed
+    wait_for 20 counts vision/gpu 3
+    as_user vision1 scontrol requeue "$job"
+    wait_state "$job" PENDING
+    other=$(parked vision1 --account=vision --gpus=1)
+    assert_equal "$(record_of "$other" .class)" guaranteed
+    wait_for 20 counts vision/gpu 4
+    kept "$job" immutable NumNodes=1-2
 }
 
 @test "an operator's change counts at once, and the record says what Slurm holds" {

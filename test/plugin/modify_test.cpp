@@ -170,11 +170,13 @@ TEST_CASE("an operator's change is recorded and passes") {
     const ListedJob job("gpu-lend", queued_comment, true);
     Update release;
     release->priority = INFINITE;
-    CHECK(world.plugin->modify(release.desc(), &job, root).code == SLURM_SUCCESS);
-    const JournalRecord record = world.site.journal().back();
-    CHECK(record.decision.kind == DecisionKind::modification);
-    CHECK(record.decision.job_id == 17u);
-    CHECK(record.job_decision == DecisionId{0, 2});
+    for (const auto caller : {root, slurm_operator}) {
+        CHECK(world.plugin->modify(release.desc(), &job, caller).code == SLURM_SUCCESS);
+        const JournalRecord record = world.site.journal().back();
+        CHECK(record.decision.kind == DecisionKind::modification);
+        CHECK(record.decision.job_id == 17u);
+        CHECK(record.job_decision == DecisionId{0, 2});
+    }
 }
 
 TEST_CASE("accordd's promotion is checked against the claims, and its comment put back") {

@@ -51,6 +51,7 @@ extern "C" {
 
 // What slurmctld and its libslurmfull show to plugins, beside what libslurm brings.
 int backup_inx = 0;
+bool validate_operator(uid_t uid) { return uid == slurm_operator; }
 slurm_conf_t slurm_conf;
 
 void slurm_info(const char* format, ...) {

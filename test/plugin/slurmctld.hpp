@@ -22,6 +22,9 @@ struct HostSettings {
 };
 void set_host(const HostSettings& settings);
 
+/// Whom slurmdbd names an operator.
+inline constexpr std::uint32_t slurm_operator = 2001;
+
 /// A hook's answer.
 struct HookAnswer {
     int code = 0;

@@ -136,6 +136,17 @@ TEST_CASE("a list of node counts goes where the counts change") {
     CHECK(amended(before, change, replace).job_size == "2-6:2");
 }
 
+TEST_CASE("more nodes bring at least a task's CPUs each") {
+    GpuAsk before;
+    before.min_nodes = 1, before.min_cpus = 16, before.cpus_per_task = 8;
+    AskChange change;
+    change.min_nodes = 3;
+    for (const auto how : {UpdateSemantics::merge, UpdateSemantics::replace})
+        CHECK(amended(before, change, how).min_cpus == 24);
+    change.min_nodes = 1;
+    CHECK(amended(before, change, UpdateSemantics::merge).min_cpus == 16);
+}
+
 TEST_CASE("memory of one kind takes the place of the other") {
     GpuAsk before;
     before.mem_per_node_mb = 1000;

@@ -201,6 +201,30 @@ TEST_CASE("an action is stale when the budget was used up meanwhile") {
     CHECK(ask(rejects, held, "borrowed").verdict == Verdict::admitted);
 }
 
+TEST_CASE("a job that its user holds since it was admitted is not released while the budget keeps new ones from starting") {
+    const auto release = [](const World& world, const std::string& partition, Gpus gpus) {
+        auto job = listed(17, partition, gpus);
+        job.hold = Hold::user;
+        job.admin_comment = "accord:v1 decision=0-1";
+        Modification modification{job, "17", vision1, false, {}};
+        modification.change.priority = PriorityChange::release;
+        return decide_modification(world.policy(), world.ledger, modification, noon);
+    };
+    const auto rejects = world_with(with_budget(100, OnExhausted::reject), 100 * hour);
+    CHECK(release(rejects, "gpu-lend", 2)->message ==
+          "accord: job 17 is borrowed and stays held: 100 of the 100 GPU-hours of its budget are used, and the next period "
+          "begins at 2026-06-01T00:00:00Z: release it then, or ask vision-finance [budget_exhausted]");
+    CHECK(release(rejects, "gpu", 2)->reason == Reason::budget_exhausted);
+    CHECK_FALSE(release(rejects, "gpu-lend", 0));
+    const auto borrows = world_with(with_budget(100, OnExhausted::borrow_only), 100 * hour);
+    CHECK(release(borrows, "gpu", 2)->message ==
+          "accord: job 17 is guaranteed and stays held: 100 of the 100 GPU-hours of its budget are used, and the next period "
+          "begins at 2026-06-01T00:00:00Z: release it then, or cancel and submit again, to borrow, or ask vision-finance "
+          "[budget_exhausted]");
+    CHECK_FALSE(release(borrows, "gpu-lend", 2));
+    CHECK_FALSE(release(world_with(with_budget(100, OnExhausted::reject), 100 * hour - 1), "gpu", 2));
+}
+
 TEST_CASE("a plan makes nothing guaranteed while the budget is used, and releases to borrowed where it may") {
     auto released = listed(1, "gpu-lend", 4), promoted = listed(2, "gpu-lend", 4);
     released.hold = Hold::admin;

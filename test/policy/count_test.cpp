@@ -297,6 +297,38 @@ TEST_CASE("hosts to choose from are no more nodes than asked for") {
     CHECK(count(ask).gpus == untyped(2, 6));
 }
 
+TEST_CASE("hosts that are named, and nodes that features count, are taken whatever the tasks need") {
+    auto ask = with_tasks(per_node("gres:gpu:1"), 1);
+    ask.min_nodes = 1;
+    ask.required_nodes = 2;
+    CHECK(count(ask).gpus == untyped(1, 2));
+    ask.required_nodes.reset();
+    ask.features = "[fast*2&slow*1]";
+    CHECK(count(ask).gpus == untyped(1, 3));
+    ask.features = "fast*99999999999999999999";
+    CHECK(count(ask).gpus == untyped(1, 4));
+    ask.max_nodes = 1;
+    CHECK(count(ask).gpus == untyped(1, 1));
+}
+
+TEST_CASE("more CPUs than the tasks take may be on more nodes") {
+    auto ask = with_tasks(per_node("gres:gpu:1"), 1);
+    ask.min_cpus = 40;
+    CHECK(count_gpus(ask, nullptr, mixed_pool).gpus == untyped(1, 32));
+    ask.min_cpus_per_node = 20;
+    CHECK(count_gpus(ask, nullptr, mixed_pool).gpus == untyped(1, 2));
+    ask.min_cpus = 20;
+    CHECK(count_gpus(ask, nullptr, mixed_pool).gpus == untyped(1, 1));
+}
+
+TEST_CASE("tasks per GPU make the tasks, whatever number is named") {
+    auto ask = with_tasks(per_node("gres:gpu:1"), 3);
+    ask.ntasks_per_tres = 4;
+    CHECK(count(ask).gpus == count(with_tasks(per_node("gres:gpu:1"), 4)).gpus);
+    GpuAsk tasks_alone{.min_nodes = 1, .max_nodes = 1, .ntasks_per_tres = 2, .min_cpus = 1};
+    CHECK(count(tasks_alone).gpus == untyped(1, 1));
+}
+
 TEST_CASE("a GPU of which a job holds a part counts as one on each node", "[A19]") {
     const auto shape = mixed_nodes();
     auto pool = mixed_pool;

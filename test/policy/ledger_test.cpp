@@ -146,6 +146,17 @@ TEST_CASE("a task of a queued array that is released leaves the rest of it queue
     CHECK_FALSE(ledger.is_queued(1, 19));
 }
 
+TEST_CASE("a released task of an array is not queued, although the snapshot has others of it that are") {
+    Ledger ledger;
+    auto base = base_with(0, 1);
+    base->queued = {1};
+    base->released = {{1, {19}}};
+    ledger.rebase(base);
+    CHECK(ledger.is_queued(1));
+    CHECK(ledger.is_queued(1, 17));
+    CHECK_FALSE(ledger.is_queued(1, 19));
+}
+
 TEST_CASE("a kept wish to hold leaves a queued job queued") {
     Ledger ledger;
     apply_to_ledger(ledger, 1, admitted(JobClass::queued, 0));

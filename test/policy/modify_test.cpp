@@ -96,6 +96,55 @@ TEST_CASE("holding and releasing a job that is not queued passes without a recor
     CHECK_FALSE(ask(world, borrowed_job(), {}));
 }
 
+TEST_CASE("a stranger's hold and release of a queued job leave no wish on record, and his changes no claim") {
+    auto world = with_queued_job();
+    CHECK_FALSE(ask(world, queued_job(), priority(PriorityChange::hold), outsider));
+    const auto released = ask(world, queued_job(), priority(PriorityChange::release), outsider);
+    CHECK(released->reason == Reason::queued);
+    CHECK_FALSE(released->user_hold);
+
+    Change more;
+    more.gpus.tres_per_job = "gres:gpu:6";
+    more.asks = {"TresPerJob"};
+    world.take_shape();
+    const auto widened = ask(world, borrowed_job(2), more, outsider);
+    CHECK(widened->message ==
+          "accord: job 18 is user vision1's, and nobody else changes its TresPerJob to more: leave that to its user, or ask "
+          "gpu-ops [immutable]");
+    CHECK(widened->claim.empty());
+    more.gpus.tres_per_job = "gres:gpu:1";
+    CHECK(ask(world, borrowed_job(2), more, outsider)->allows());
+}
+
+TEST_CASE("an array's throttle is neither raised nor lowered by a stranger") {
+    auto world = with_queued_job();
+    auto base = std::make_shared<LedgerBase>();
+    base->shape = world.shape;
+    base->throttles = {{2, 2}};
+    world.ledger.rebase(base);
+    auto job = borrowed_job(1);
+    job.array_job_id = job.job_id;
+    job.array = ArraySpec{"0-3", 4, {}};
+    for (const auto limit : {1, 4}) {
+        Change change;
+        change.array_limit = limit;
+        change.asks = {"ArrayTaskThrottle"};
+        CHECK(ask(world, job, change, outsider)->reason == Reason::immutable);
+    }
+}
+
+TEST_CASE("a job that its user has held starts by a release only while its contract is in force") {
+    auto world = with_queued_job();
+    auto held = borrowed_job();
+    held.hold = Hold::user;
+    world.contracts[0].state = ContractState::suspended;
+    CHECK(ask(world, held, priority(PriorityChange::release))->message ==
+          "accord: job 18 stays held, since contract vision-lab/gpu is not in force: release it when it is again, or ask "
+          "gpu-ops [not_active]");
+    CHECK_FALSE(ask(world, borrowed_job(), priority(PriorityChange::release)));
+    CHECK(ask(world, held, priority(PriorityChange::release), slurm_user)->allows());
+}
+
 TEST_CASE("a job stays with its contract") {
     const auto world = with_queued_job();
     const auto decision = ask(world, borrowed_job(), {.account = "speech"});

@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "policy/governed.hpp"
+#include "policy/plan.hpp"
 #include "policy/world.hpp"
 
 using namespace accord;
@@ -314,6 +315,33 @@ TEST_CASE("a component of a heterogeneous job may ask for less, but not for more
           "accord: job 17 keeps its Gres: the components of a heterogeneous job are judged together; cancel and submit "
           "again, or ask gpu-ops [immutable]");
     CHECK(reason(world, job, gres("gres:gpu:1")) == Reason::none);
+}
+
+TEST_CASE("a job that has run claims within the limit of nodes that the record knows, and keeps it") {
+    auto world = vision_world();
+    auto job = job_of(world, "gpu", 2);
+    job.gpus.max_nodes.reset();
+    job.gpus.num_tasks = 4;
+    job.restarts = 1;
+    const auto policy = world.policy();
+    const std::vector<JobView> jobs{job};
+    const auto claim = [&](std::optional<std::int64_t> max_nodes) {
+        JobFacts facts{{0, 1}, 0, JobClass::guaranteed};
+        facts.max_nodes = max_nodes;
+        return total(governed_jobs(policy, world.shape, jobs, noon, [&](const JobView&) { return std::optional(facts); })
+                         .front()
+                         .claim);
+    };
+    CHECK(claim({}) == 8);
+    CHECK(claim(1) == 2);
+
+    auto base = std::make_shared<LedgerBase>(world.ledger.base());
+    base->node_limits = {{1, 1}};
+    world.ledger.rebase(base);
+    CHECK(ask(world, job, gres("gres:gpu:3"))->claim == GpuVector{{"a100", 1}});
+    CHECK(ask(world, job, nodes(2))->message ==
+          "accord: job 17 keeps its NumNodes: it was requeued, and Slurm does not say any more how many nodes it may take; "
+          "cancel and submit again, or ask gpu-ops [immutable]");
 }
 
 TEST_CASE("an operator's change counts, and the record says what Slurm holds") {

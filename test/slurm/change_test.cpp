@@ -25,6 +25,7 @@ struct Asked {
 
 char gpus[] = "gres:gpu:2";
 char one[] = "1";
+char counting[] = "[fast*2]";
 char nothing[] = "";
 
 const Asked asked[] = {
@@ -40,6 +41,8 @@ const Asked asked[] = {
     {"NumNodes", [](job_desc_msg_t& d) { d.min_nodes = 0; }},
     {"NumNodes", [](job_desc_msg_t& d) { d.max_nodes = 2; }},
     {"ReqNodeList", [](job_desc_msg_t& d) { d.req_nodes = one; }},
+    {"Features", [](job_desc_msg_t& d) { d.features = counting; }},
+    {"Features", [](job_desc_msg_t& d) { d.prefer = counting; }},
     {"NumTasks", [](job_desc_msg_t& d) { d.num_tasks = 2; }},
     {"NtasksPerNode", [](job_desc_msg_t& d) { d.ntasks_per_node = 2; }},
     {"NtasksPerSocket", [](job_desc_msg_t& d) { d.ntasks_per_socket = 2; }},

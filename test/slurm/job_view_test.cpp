@@ -221,6 +221,10 @@ TEST_CASE("tasks that slurmctld only inferred from the nodes are not taken for t
     info.max_nodes = 4;
     info.num_tasks = 2;
     CHECK_FALSE(job_view(info).gpus.num_tasks);
+    info.num_tasks = 4;
+    info.ntasks_per_node = 2;
+    CHECK_FALSE(job_view(info).gpus.num_tasks);
+    info.ntasks_per_node = 0;
     info.num_tasks = 3;
     CHECK(job_view(info).gpus.num_tasks == 3);
     info.num_tasks = 2;

@@ -2,6 +2,7 @@
 #include "store/decisions_db.hpp"
 
 #include <SQLiteCpp/SQLiteCpp.h>
+#include <fmt/format.h>
 
 #include "catch.hpp"
 #include "store/records.hpp"
@@ -192,6 +193,28 @@ TEST_CASE("a released array task does not release the rest of its array") {
     CHECK(store.facts(own.id, 20).value()->cls == JobClass::borrowed);
     CHECK(store.facts(own.id, 17).value()->cls == JobClass::queued);
     CHECK(store.facts(own.id, 21).value()->cls == JobClass::queued);
+}
+
+TEST_CASE("a job may take the most nodes that any decision about it let it take") {
+    const TempDir dir;
+    auto store = open_new(dir / "decisions.db");
+    Chain chain;
+    const auto own = chain.add(a_submission(), 0, R"({"account":"vision","max_nodes":2})");
+    REQUIRE(store.load({own, chain.add(a_submission())}));
+    REQUIRE(store.link({{own.id, 17}}));
+    CHECK(store.facts(own.id).value()->max_nodes == 2);
+    CHECK_FALSE(store.facts({0, 2}).value()->max_nodes);
+
+    const auto change_to = [&](std::int64_t nodes, Verdict verdict) {
+        auto change = a_modification(own.id, 17, new_year_s + nodes);
+        change.verdict = verdict;
+        REQUIRE(store.load({chain.add(change, 0, fmt::format(R"({{"job":"17","new_ask":{{"max_nodes":{}}}}})", nodes))}));
+        return store.facts(own.id, 17).value()->max_nodes;
+    };
+    CHECK(change_to(8, Verdict::rejected) == 2);
+    CHECK(change_to(4, Verdict::admitted) == 4);
+    CHECK(change_to(1, Verdict::admitted) == 4);
+    CHECK_FALSE(change_to(0, Verdict::admitted));
 }
 
 TEST_CASE("an array has one throttle, the latest on record, for all of its records") {

@@ -20,6 +20,8 @@ LedgerBase example() {
     base.counted = {19, 20};
     base.queued = {20};
     base.throttles = {{3, 0}, {19, 2}};
+    base.released = {{19, {17, 23}}};
+    base.node_limits = {{7, 2}};
     ContractClaims& claims = base.contracts["vision-lab/gpu"];
     claims.guaranteed = {{"a100", 4}};
     claims.borrowed = {{"a100", 2}, {"v100", 1}};
@@ -68,7 +70,8 @@ bool equal_maps(const Map& a, const Map& b) {
 
 bool equal(const LedgerBase& a, const LedgerBase& b) {
     return a.taken_s == b.taken_s && a.resolved_through == b.resolved_through && a.counted == b.counted &&
-           a.queued == b.queued && a.throttles == b.throttles && a.crons == b.crons && a.metered_s == b.metered_s && a.budgets == b.budgets &&
+           a.queued == b.queued && a.throttles == b.throttles && a.released == b.released &&
+           a.node_limits == b.node_limits && a.crons == b.crons && a.metered_s == b.metered_s && a.budgets == b.budgets &&
            equal_maps(a.contracts, b.contracts) &&
            a.shape.default_partition == b.shape.default_partition &&
            equal_maps(a.shape.partitions, b.shape.partitions);

@@ -45,12 +45,13 @@ class Chain {
 public:
     explicit Chain(std::uint32_t controller = 0) : controller_(controller) {}
 
-    accord::JournalRecord add(accord::Decision decision, std::uint64_t number = 0) {
+    accord::JournalRecord add(accord::Decision decision, std::uint64_t number = 0,
+                              std::string inputs = R"({"account":"vision"})") {
         accord::JournalRecord record;
         number_ = number != 0 ? number : number_ + 1;
         record.id = {controller_, number_};
         record.decision = std::move(decision);
-        record.inputs = R"({"account":"vision"})";
+        record.inputs = std::move(inputs);
         record.prev_hash = head_;
         lines_.push_back(accord::encode(record));
         head_ = record.hash;

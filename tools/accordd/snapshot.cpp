@@ -20,6 +20,20 @@ std::unordered_set<std::uint64_t> open_decisions_shown(const std::vector<JobView
     return shown;
 }
 
+namespace {
+
+void note_released(LedgerBase& base, const std::vector<GovernedJob>& jobs, const Roster& roster, std::uint32_t controller) {
+    for (const auto& governed : jobs) {
+        if (governed.cls == JobClass::queued || governed.job->array_job_id == 0 || governed.job->state != JobState::pending)
+            continue;
+        const auto decision = roster.decision_of(*governed.job);
+        if (decision && decision->controller == controller && base.queued.contains(decision->number))
+            base.released[decision->number].insert(governed.job->job_id);
+    }
+}
+
+}  // namespace
+
 LedgerBase snapshot(const std::vector<GovernedJob>& jobs, const Roster& roster, const Resolver& resolver,
                     const ClusterShape& shape, std::uint32_t controller, std::int64_t taken_s) {
     LedgerBase base;
@@ -31,13 +45,16 @@ LedgerBase snapshot(const std::vector<GovernedJob>& jobs, const Roster& roster, 
         if (job.type == WorkloadType::cron && job.state == JobState::pending && !governed.claim.empty())
             base.crons.push_back({{governed.contract, job.uid, governed.cls, governed.claim}, job.begin_s});
         const bool is_queued = governed.cls == JobClass::queued;
-        const bool has_throttle = governed.facts && governed.facts->throttle;
-        if (!is_queued && !has_throttle) continue;
+        const auto facts = governed.facts.value_or(JobFacts{});
+        const bool had_limit = facts.max_nodes && job.state == JobState::pending && job.lacks_node_limit();
+        if (!is_queued && !facts.throttle && !had_limit) continue;
         const auto decision = roster.decision_of(job);
         if (!decision || decision->controller != controller) continue;
         if (is_queued) base.queued.insert(decision->number);
-        if (has_throttle) base.throttles[decision->number] = *governed.facts->throttle;
+        if (facts.throttle) base.throttles[decision->number] = *facts.throttle;
+        if (had_limit) base.node_limits[decision->number] = *facts.max_nodes;
     }
+    note_released(base, jobs, roster, controller);
     base.contracts = claims_of(jobs);
     base.shape = shape;
     return base;
@@ -45,8 +62,8 @@ LedgerBase snapshot(const std::vector<GovernedJob>& jobs, const Roster& roster, 
 
 bool same_ledger(const LedgerBase& left, const LedgerBase& right) {
     const auto parts = [](const LedgerBase& base) {
-        return std::tie(base.resolved_through, base.counted, base.queued, base.throttles, base.contracts, base.crons,
-                        base.shape);
+        return std::tie(base.resolved_through, base.counted, base.queued, base.released, base.node_limits, base.throttles,
+                        base.contracts, base.crons, base.shape);
     };
     return parts(left) == parts(right);
 }
