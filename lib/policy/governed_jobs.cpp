@@ -108,6 +108,7 @@ std::vector<GovernedJob> governed_jobs(const Policy& policy, const ClusterShape&
         one.cls = class_of(job, place, one.facts);
         auto per_task = maxima(known_gpus(one, *place.pool, shape));
         const auto at_once = tasks_at_once(job, widest_throttle(one), per_task, *place.pool);
+        one.at_once = at_once;
         one.would_claim = times(std::move(per_task), at_once);
         if (one.cls != JobClass::queued && !awaits_eligibility(one, now_s)) one.claim = one.would_claim;
     }

@@ -106,6 +106,7 @@ std::string staleness(const Judgement& judgement, JobClass to, const GpuVector& 
         const auto scarce = beyond_headroom(terms, claims, claim);
         return scarce ? fmt::format("{} {} of headroom are left", headroom_of(terms, claims, *scarce), *scarce) : "";
     }
+    if (claim.empty()) return {};  // R8
     if (!may_borrow(terms, job.type, job.requeueable)) return "the job could not be requeued";
     const auto scarce = beyond_borrow_limit(terms, claims, claim);
     if (!scarce && beyond_lend_limits(judgement.loans(), terms, claims, claim)) return "nothing more is lent now";

@@ -22,6 +22,7 @@ enum class ActionKind { promote, release, hold, park, demote, cancel, throttle }
 struct Action {
     ActionKind kind = ActionKind::promote;
     std::uint32_t job_id = 0;
+    std::optional<std::uint32_t> task;  ///< R7: of the array's pending rest `job_id` this task alone, which so gets a record of its own
     std::string contract;
     JobClass from = JobClass::queued;
     JobClass to = JobClass::guaranteed;
@@ -31,8 +32,9 @@ struct Action {
     std::optional<std::int64_t> begin_s;  ///< of a job that is parked, or is to be
     bool user_hold = false;  ///< leave a hold that the user asked for while it was queued
     std::int64_t throttle = 0;  ///< what the array's is put back to; 0: none
-    /// Where there is room now, of a demotion where there is none any more; `queued` of what is only kept queued,
-    /// `not_active` of what R19 stops, `immutable` for a throttle.
+    /// Where there is room now, of a demotion where there is none any more (a limit: a released job that does not start
+    /// gives way to another, R14); `queued` of what is only kept queued, `not_active` of what R19 stops, `immutable` for a
+    /// throttle.
     Reason reason = Reason::headroom;
 
     /// R5: kept from starting by its begin time, not by a hold.
@@ -49,9 +51,14 @@ struct JobFacts {
     std::optional<std::int64_t> throttle;  ///< R7: of an array, the latest on record; 0: none. Unset: the record is silent
     std::optional<std::int64_t> max_nodes;  ///< R4: the most nodes that it was ever judged for; unset: no limit
     bool not_eligible = false;  ///< R5: it was not eligible when it was judged last: it claims once it is
+    std::int64_t released_s = 0;        ///< when it was released last to borrow; 0: it never was
+    std::int64_t sent_back_s = 0;       ///< R14: when it was queued again, since it had not started; 0: it never was
+    std::int64_t preemptions = 0;       ///< a user's own requeues do not count
+    std::int64_t last_preempted_s = 0;  ///< the end of the last run that was preempted
 
     /// What a decision about the job says that names a class. One that leaves it queued leaves its eligibility, too.
-    void classify(JobClass to, Reason why) {
+    void classify(JobClass to, Reason why, std::int64_t at_s) {
+        if (cls == JobClass::queued && to == JobClass::borrowed) released_s = at_s;
         cls = to;
         not_eligible = why == Reason::not_eligible || (not_eligible && to == JobClass::queued);
     }
@@ -64,6 +71,7 @@ struct GovernedJob {
     JobClass cls = JobClass::borrowed;
     GpuVector claim;        ///< empty for a queued job; of an array, this record's part of what all claim together
     GpuVector would_claim;  ///< what it claims when it is promoted or released
+    std::int64_t at_once = 1;  ///< R7: tasks that `would_claim` is for
     std::optional<JobFacts> facts;  ///< none: it never passed the plugin, or the record is not loaded yet
     bool at_rest = false;           ///< it counts, and is left alone
 
@@ -91,8 +99,10 @@ struct GovernedJob {
 /// otherwise until it is put back. Then what a contract that is not in force any more loses (R19): its pending jobs are
 /// held in the lend partition, and cancelled if it is revoked. Then promotions of borrowed jobs and releases of queued ones
 /// that the headroom and the limits allow, in R16's order; administrators' holds for queued jobs that only a user hold
-/// keeps. Last, pending jobs go back whose claims are not their contract's to give any more: beyond a guarantee that
-/// shrank, or made pending again after their end.
+/// keeps. An array of which only some tasks fit is split (R7). Last, pending jobs go back whose claims are not their
+/// contract's to give any more: beyond a guarantee that shrank, or made pending again after their end; those that were
+/// preempted as often as their contract allows; and one that was released a minute ago, has not started and keeps another
+/// from what is idle (R14).
 ///
 /// `claims` starts as what the ledger counts, tail included, and each promotion and release claims from it, so that the
 /// actions hold together; what is taken back is given anew after the next list. Nothing to change gives an empty list.

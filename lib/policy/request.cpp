@@ -100,6 +100,21 @@ bool ArraySpec::contains(std::int64_t task) const {
     }
 }
 
+std::vector<std::uint32_t> ArraySpec::first(std::size_t most) const {
+    std::vector<std::uint32_t> tasks_found;
+    std::string_view text = indices;
+    while (tasks_found.size() < most) {
+        const auto comma = text.find(',');
+        const auto range = read_range(text.substr(0, comma));
+        if (!range) break;
+        for (auto task = range->first; task <= range->last && tasks_found.size() < most; task += range->step)
+            tasks_found.push_back(static_cast<std::uint32_t>(task));
+        if (comma == std::string_view::npos) break;
+        text.remove_prefix(comma + 1);
+    }
+    return tasks_found;
+}
+
 std::optional<ArraySpec> parse_array(const std::string& text) {
     std::string_view rest = text;
     ArraySpec spec;

@@ -40,6 +40,8 @@ struct ArraySpec {
     [[nodiscard]] std::int64_t concurrent() const;
     /// Whether the task is among the indices.
     [[nodiscard]] bool contains(std::int64_t task) const;
+    /// The first indices as they are written, at most `most` of them.
+    [[nodiscard]] std::vector<std::uint32_t> first(std::size_t most) const;
 };
 /// Reads "0-9:3,20%4", with or without brackets; nothing when it is not one that Slurm would take.
 [[nodiscard]] std::optional<ArraySpec> parse_array(const std::string& text);

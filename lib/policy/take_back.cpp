@@ -176,15 +176,21 @@ void take_from(Planning& planning, Suspect& suspect, ListedLoans& listed_loans) 
     }
 }
 
-/// R5: what was made pending again starts anew, and a budget that is used up does not let it.
-void take_unpaid(Planning& planning) {
+/// Why a job that was made pending again must not start anew as what it is: its budget is used up (R5), or it has been
+/// preempted too often.
+std::optional<Reason> stands_in_its_way(const Planning& planning, const GovernedJob& governed) {
+    const auto* contract = planning.contract_in_force(governed);
+    if (contract == nullptr) return std::nullopt;
+    if (!planning.within_budget(*contract, governed, governed.cls)) return Reason::budget_exhausted;
+    const bool rests = governed.cls == JobClass::borrowed && rests_from_borrowing(*contract, governed, planning.now_s);
+    return rests ? std::optional(Reason::headroom) : std::nullopt;
+}
+
+void take_revived(Planning& planning) {
     for (const auto& governed : planning.jobs) {
-        if (governed.job->restarts == 0 || !may_be_revived(governed) || !is_movable(governed)) continue;
-        const auto* contract = planning.contract_in_force(governed);
-        if (contract == nullptr || !contract->budget || planning.within_budget(*contract, governed, governed.cls) ||
-            planning.acted_on.contains(governed.job->job_id))
-            continue;
-        planning.add(demotion_of(planning, governed, JobClass::queued, Reason::budget_exhausted));
+        if (!may_be_revived(governed) || !is_movable(governed) || planning.acted_on.contains(governed.job->job_id)) continue;
+        if (const auto why = stands_in_its_way(planning, governed))
+            planning.add(demotion_of(planning, governed, JobClass::queued, *why));
     }
 }
 
@@ -206,7 +212,7 @@ void stop_jobs(Planning& planning) {
 }
 
 void take_back(Planning& planning) {
-    take_unpaid(planning);
+    take_revived(planning);
     auto suspects = suspects_of(planning);
     if (suspects.empty()) return;
     list_claims(planning, suspects);

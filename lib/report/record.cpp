@@ -98,7 +98,7 @@ Result<std::optional<JobFacts>> Record::facts(const DecisionId& decision, std::o
         else if (!facts || found.job_decision != decision) continue;
         if (found.throttle) facts->throttle = found.throttle;
         if (record.id != decision && job_id && found.job_id != job_id) continue;
-        if (found.cls) facts->classify(*found.cls, found.reason);
+        if (found.cls) facts->classify(*found.cls, found.reason, found.time_s);
         if (found.user_hold) facts->user_wants_hold = *found.user_hold;
     }
     return facts;

@@ -33,6 +33,7 @@ enum class HoldChange {
 /// unset stays as it is.
 struct JobUpdate {
     std::uint32_t job_id = 0;
+    std::optional<std::uint32_t> array_task;  ///< of the pending rest `job_id` this task alone: it gets a record of its own
     std::optional<std::string> partition;
     std::optional<std::int64_t> site_factor;  ///< without Slurm's offset
     std::string admin_comment;

@@ -53,6 +53,17 @@ void set_hold(job_desc_msg_t& desc, HoldChange hold) {
     }
 }
 
+/// Slurm's error for the first part of the job that the update did not change; 0: none.
+int update_by_name(job_desc_msg_t& desc) {
+    job_array_resp_msg_t* raw = nullptr;
+    if (::slurm_update_job2(&desc, &raw) != SLURM_SUCCESS) return errno;
+    if (raw == nullptr) return 0;
+    const std::unique_ptr<job_array_resp_msg_t, SlurmFree<slurm_free_job_array_resp>> parts(raw);
+    for (std::uint32_t i = 0; i < parts->job_array_count; ++i)
+        if (parts->error_code[i] != SLURM_SUCCESS) return static_cast<int>(parts->error_code[i]);
+    return 0;
+}
+
 class SlurmCluster final : public Cluster {
 public:
     SlurmCluster() {
@@ -132,8 +143,11 @@ Result<bool> SlurmCluster::jobs(std::vector<JobView>& list) {
 Result<void> SlurmCluster::update(const JobUpdate& update) {
     job_desc_msg_t desc;
     ::slurm_init_job_desc_msg(&desc);
-    // By number, not by name: of an array exactly the record that the list showed (update_job, 22.05).
-    compat::set_job_id(desc, update.job_id);
+    // By number, not by name: of an array exactly the record that the list showed (update_job, 22.05). A task that has no
+    // record yet has a name only, and is split off before the hook is asked (update_job_str).
+    auto name = std::to_string(update.job_id) + "_" + std::to_string(update.array_task.value_or(0));
+    if (update.array_task) desc.job_id_str = name.data();
+    else compat::set_job_id(desc, update.job_id);
     if (update.partition) desc.partition = const_cast<char*>(update.partition->c_str());
     if (update.site_factor) desc.site_factor = static_cast<std::uint32_t>(NICE_OFFSET + *update.site_factor);
     desc.admin_comment = const_cast<char*>(update.admin_comment.c_str());
@@ -141,8 +155,8 @@ Result<void> SlurmCluster::update(const JobUpdate& update) {
     if (update.begin_s) desc.begin_time = *update.begin_s;
     auto throttle = std::to_string(update.array_limit.value_or(0));
     if (update.array_limit) desc.array_inx = throttle.data();
-    if (::slurm_update_job(&desc) == SLURM_SUCCESS) return {};
-    const int code = errno;
+    const int code = update.array_task ? update_by_name(desc) : ::slurm_update_job(&desc) == SLURM_SUCCESS ? 0 : errno;
+    if (code == 0) return {};
     if (is_transport_error(code)) return unavailable("update job " + std::to_string(update.job_id));
     return fail("refused", slurm_strerror(code));
 }

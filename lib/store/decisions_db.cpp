@@ -130,7 +130,7 @@ struct DecisionsDb::State {
     SQLite::Statement submission{db, fmt::format("SELECT class, user_hold, {}, job_id, reason, unixepoch(time), {} "
                                                  "FROM decision_record LEFT JOIN decision_job USING (id) WHERE id = ?",
                                                  throttle_column(db), input_of_row("max_nodes"))};
-    SQLite::Statement modifications{db, fmt::format("SELECT class, user_hold, {}, job_id, reason, verdict, {} FROM "
+    SQLite::Statement modifications{db, fmt::format("SELECT class, user_hold, {}, job_id, reason, unixepoch(time), {}, verdict FROM "
                                                     "decision_record JOIN decision_job USING (id) WHERE "
                                                     "job_decision = ? ORDER BY time, number",
                                                     throttle_column(db), input_of_row("new_ask.max_nodes"))};
@@ -141,10 +141,10 @@ struct DecisionsDb::State {
 
 namespace {
 
-/// Takes over what a decision's row says, in its columns `class`, `user_hold` and, as the fifth, `reason`.
+/// Takes over what a decision's row says, in its columns `class`, `user_hold` and, from the fifth, `reason` and the time.
 void take_over(JobFacts& facts, SQLite::Statement& row) {
     if (const auto known = job_class_from(row.getColumn(0).getString()))
-        facts.classify(*known, reason_from(row.getColumn(4).getString()).value_or(Reason::none));
+        facts.classify(*known, reason_from(row.getColumn(4).getString()).value_or(Reason::none), row.getColumn(5).getInt64());
     if (!row.isColumnNull(1)) facts.user_wants_hold = row.getColumn(1).getInt() != 0;
 }
 
@@ -153,9 +153,9 @@ void take_over_throttle(JobFacts& facts, SQLite::Statement& row) {
     if (!row.isColumnNull(2)) facts.throttle = row.getColumn(2).getInt64();
 }
 
-/// Slurm may have refused the change, so that the widest limit holds; in the row's columns `verdict` and after it.
+/// Slurm may have refused the change, so that the widest limit holds; in the row's last columns, the verdict behind it.
 void take_over_nodes(JobFacts& facts, SQLite::Statement& row) {
-    if (!facts.max_nodes || row.isColumnNull(6) || row.getColumn(5).getString() == to_string(Verdict::rejected)) return;
+    if (!facts.max_nodes || row.isColumnNull(6) || row.getColumn(7).getString() == to_string(Verdict::rejected)) return;
     const auto limit = row.getColumn(6).getInt64();
     facts.max_nodes = limit == 0 ? std::nullopt : std::optional(std::max<std::int64_t>(*facts.max_nodes, limit));
 }

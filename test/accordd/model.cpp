@@ -41,7 +41,8 @@ void Model::apply(std::vector<Contract> contracts) {
         contract.members.users = {"nobody"};
         members.uids_by_contract[contract.key()] = {nobody};
         const auto text = contract.key() + std::to_string(contract.capacity["a100"].guaranteed) + " " +
-                          std::to_string(contract.budget ? contract.budget->gpu_hours : 0);
+                          std::to_string(contract.budget ? contract.budget->gpu_hours : 0) + " " +
+                          std::to_string(contract.valid_until_s);
         files.push_back({contract.account + ".toml", text, contract});
     }
     const Actor actor{0, 0, "gpu-ops"};
@@ -175,6 +176,17 @@ void Model::start(std::uint32_t job_id) {
     job.allocated = {{"a100", std::stol(job.gpus.tres_per_job->substr(job.gpus.tres_per_job->rfind(':') + 1))}};
 }
 
+/// Requeued by slurmctld: pending at once, while the owner starts where it ran.
+void Model::preempt(std::uint32_t job_id, std::uint32_t owner) {
+    auto& job = jobs_.at(job_id);
+    job.state = JobState::pending;
+    ++job.restarts;
+    job.submit_s = wall_s_;
+    job.allocated.clear();
+    start(owner);
+    jobs_.at(owner).nodes = job.nodes;
+}
+
 Result<ClusterSettings> Model::settings() {
     if (down) return fail("unavailable", "slurmctld: does not answer");
     return ClusterSettings{"slurm", static_cast<std::uint32_t>(::geteuid()), {"ctl1"}, prolog_at_allocation};
@@ -201,6 +213,7 @@ Result<void> Model::update(const JobUpdate& update) {
     if (before_update) before_update();
     if (down) return fail("unavailable", "slurmctld: does not answer");
     if (!jobs_.contains(update.job_id)) return fail("refused", "Invalid job id specified");
+    const auto job_id = update.array_task ? split(update.job_id, *update.array_task) : update.job_id;
     Change change;
     change.partition = update.partition;
     change.admin_comment = update.admin_comment;
@@ -211,10 +224,10 @@ Result<void> Model::update(const JobUpdate& update) {
         change.array_limit = update.array_limit;
         change.asks = {"ArrayTaskThrottle"};
     }
-    const auto decision = modify(update.job_id, change, true);
+    const auto decision = modify(job_id, change, true);
     if (decision && !decision->allows()) return fail("refused", "Access/permission denied");
     if (refuses_after_hook && refuses_after_hook()) return fail("refused", "Requested partition configuration not available now");
-    auto& job = jobs_.at(update.job_id);
+    auto& job = jobs_.at(job_id);
     if (update.partition) job.partition = *update.partition;
     if (update.site_factor) job.site_factor = update.site_factor;
     if (!update.hold) return {};
@@ -222,6 +235,22 @@ Result<void> Model::update(const JobUpdate& update) {
                : update.hold == HoldChange::user  ? Hold::user
                                                   : Hold::admin;
     return {};
+}
+
+/// The task gets a record of its own before anyone is asked (job_array_split, 22.05).
+std::uint32_t Model::split(std::uint32_t array_job_id, std::uint32_t task) {
+    auto& rest = jobs_.at(array_job_id);
+    auto made = rest;
+    made.job_id = ++last_job_;
+    made.array.reset();
+    made.array_task_id = task;
+    std::string left;
+    for (const auto other : rest.array->first(static_cast<std::size_t>(rest.array->tasks)))
+        if (other != task) left += (left.empty() ? "" : ",") + std::to_string(other);
+    rest.array->indices = left;
+    --rest.array->tasks;
+    jobs_[made.job_id] = made;
+    return made.job_id;
 }
 
 Result<void> Model::cancel(std::uint32_t job_id) {

@@ -43,6 +43,8 @@ public:
     /// A user's update: what Slurm does to the job when the hook lets it.
     bool user_change(std::uint32_t job_id, PriorityChange priority);
     void start(std::uint32_t job_id);
+    /// Preempted for `owner`, which takes its node.
+    void preempt(std::uint32_t job_id, std::uint32_t owner);
     void end(std::uint32_t job_id) { jobs_.erase(job_id); }
     void apply(std::vector<Contract> contracts);
     void restart_slurmctld();
@@ -84,6 +86,7 @@ private:
     DecisionId record(Decision decision);
     std::uint32_t admit(const JobRequest& request, const Decision& decision, const DecisionId& id);
     std::optional<Decision> modify(std::uint32_t job_id, const Change& change, bool by_operator);
+    std::uint32_t split(std::uint32_t array_job_id, std::uint32_t task);
     void take_over_files();
 
     TempDir dir_;

@@ -519,3 +519,149 @@ TEST_CASE("Use that usage.db cannot keep is not in the ledger file either") {
     model.follow();
     CHECK(model.ledger_file().budgets.at("vision-lab/gpu").gpu_s < 100);  // when it was last seen running
 }
+
+TEST_CASE("Pending jobs of a contract that has ended are held, and released when it is renewed", "[G03]") {
+    auto contracts = one(8, 4);
+    contracts[0].valid_until_s = noon + 100;
+    Model model(contracts);
+    const auto running = model.submit(4), pending = model.submit(4), lent = model.submit(2);
+    model.start(running);
+    model.follow();
+    CHECK(guaranteed(model.counted()) == 8);
+    model.wait(200);
+    model.follow();
+    for (const auto job : {pending, lent}) {
+        CHECK(model.job(job).hold == Hold::admin);
+        CHECK(model.job(job).partition == "gpu-lend");
+        CHECK_FALSE(model.user_change(job, PriorityChange::release));
+    }
+    CHECK(model.job(running).state == JobState::running);
+    CHECK(guaranteed(model.counted()) == 4);
+    CHECK(borrowed(model.counted()) == 0);
+    CHECK(model.submit(1) == 0);
+    REQUIRE(model.actions().size() == 2);
+    CHECK(model.actions()[0].action == "hold");
+    CHECK(model.actions()[0].reason == "not_active");
+
+    contracts[0].valid_until_s = noon + 1'000'000;
+    model.apply(contracts);
+    model.follow();
+    CHECK(model.job(pending).hold == Hold::none);
+    CHECK(model.job(pending).partition == "gpu");
+    CHECK(model.job(lent).hold == Hold::none);
+    CHECK(model.job(lent).partition == "gpu-lend");
+}
+
+TEST_CASE("A guarantee that shrinks lowers pending jobs to borrowed, and one that grows promotes them again") {
+    Model model(one(8));
+    const auto first = model.submit(4), second = model.submit(4);
+    model.follow();
+    model.apply(one(4));
+    model.follow();
+    CHECK(model.job(first).partition == "gpu");
+    CHECK(model.job(second).partition == "gpu-lend");
+    CHECK(model.job(second).hold == Hold::none);
+    CHECK(model.job(second).site_factor == 99'000);
+    CHECK(guaranteed(model.counted()) == 4);
+    CHECK(borrowed(model.counted()) == 4);
+    const auto actions = model.actions().size();
+    model.follow();
+    CHECK(model.actions().size() == actions);
+    model.apply(one(8));
+    model.follow();
+    CHECK(model.job(second).partition == "gpu");
+}
+
+TEST_CASE("A queued array is released task by task, and a task that a submission overtakes waits for the next plan") {
+    Model model(one(4, 0));
+    const auto first = model.submit(3), array = model.submit_array("0-3");
+    CHECK(model.job(array).hold == Hold::user);
+    model.follow();
+    CHECK(model.job(array).array->indices == "1,2,3");
+    CHECK(model.job(array).hold != Hold::none);
+    const auto task = array + 1;
+    CHECK(model.job(task).array_task_id == 0);
+    CHECK(model.job(task).partition == "gpu");
+    CHECK(model.job(task).hold == Hold::none);
+    CHECK(guaranteed(model.counted()) == 4);
+    CHECK(model.ledger_file().queued == std::set<std::uint64_t>{2});
+
+    std::uint32_t between = 0;
+    model.end(first);
+    model.before_update = [&] {
+        if (between == 0) between = model.submit(3);
+    };
+    model.follow();
+    CHECK(model.job(between).partition == "gpu");
+    CHECK(guaranteed(model.counted()) == 4);
+    CHECK(model.job(array).hold != Hold::none);
+    model.end(between);
+    for (int round = 0; round < 3; ++round) model.follow();
+    CHECK(model.job(array).partition == "gpu");
+    CHECK(guaranteed(model.counted()) == 4);
+    CHECK(model.ledger_file().queued.empty());
+}
+
+TEST_CASE("A borrowed job that was preempted three times waits for guaranteed GPUs, also after a restart of accordd", "[B08]") {
+    Model model({contract_for("vision-lab", 4), contract_for("speech", 8)});
+    const auto own = model.submit(4), lent = model.submit(4);
+    model.start(own);
+    for (int times = 1; times <= 3; ++times) {
+        model.start(lent);
+        model.job(lent).nodes = {{0, 0}};
+        model.follow();
+        const auto owner = model.submit(4, true, "speech");
+        model.preempt(lent, owner);
+        model.follow();
+        CHECK(model.job(lent).hold == (times < 3 ? Hold::none : Hold::admin));
+        model.end(owner);
+        model.follow();
+    }
+    model.stop_accordd();
+    model.start_accordd();
+    model.wait(1000);
+    model.follow();
+    CHECK(model.job(lent).hold == Hold::admin);
+    CHECK(model.job(lent).partition == "gpu-lend");
+    model.end(own);
+    model.follow();
+    CHECK(model.job(lent).hold == Hold::none);
+    CHECK(model.job(lent).partition == "gpu");
+}
+
+TEST_CASE("A user's own requeues are no preemptions") {
+    Model model(one(4));
+    const auto own = model.submit(4), lent = model.submit(4);
+    model.start(own);
+    for (int times = 0; times < 5; ++times) {
+        model.start(lent);
+        model.job(lent).nodes = {{0, 0}};
+        model.follow();
+        model.job(lent).state = JobState::pending;
+        ++model.job(lent).restarts;
+        model.job(lent).allocated.clear();
+        model.wait(100);
+        model.follow();
+    }
+    CHECK(model.job(lent).hold == Hold::none);
+    CHECK(model.actions().empty());
+}
+
+TEST_CASE("A released job that does not start gives way to one that could, and comes after it, also after a restart") {
+    Model model(one(0, 4));
+    const auto lent = model.submit(2), large = model.submit(4), small = model.submit(3);
+    model.start(lent);
+    model.follow();
+    model.end(lent);
+    model.follow();
+    CHECK(model.job(large).hold == Hold::none);
+    CHECK(model.job(small).hold == Hold::admin);
+    model.wait(61);
+    model.follow();
+    CHECK(model.job(large).hold == Hold::admin);
+    model.stop_accordd();
+    model.start_accordd();
+    model.follow();
+    CHECK(model.job(large).hold == Hold::admin);
+    CHECK(model.job(small).hold == Hold::none);
+}

@@ -256,7 +256,7 @@ TEST_CASE("an array's pending rest is promoted as one job") {
     listing.add(rest_of(10, "4-9%3", "gpu-lend", 2));
     CHECK(told(listing.planned()) == "promote 10 to guaranteed");
     CHECK(listing.planned().front().gpus == GpuVector{{"a100", 6}});
-    listing.add(listed(1, "gpu", 1, JobState::running));
+    listing.add(listed(1, "gpu", 5, JobState::running));
     CHECK(listing.planned().empty());
 }
 

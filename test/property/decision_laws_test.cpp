@@ -23,7 +23,7 @@ void assert_same(const Decision& left, const Decision& right) {
 
 TEST_CASE("an unrelated contract and its claims change no decision") {
     CHECK(rc::check([] {
-        const auto world = any_world();
+        const auto world = any_world(LendLimits::none);
         const auto policy = world.policy();
         auto ledger = world.ledger;
         const auto claims = *rc::gen::inRange<std::uint64_t>(0, 5);

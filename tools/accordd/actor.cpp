@@ -3,6 +3,7 @@
 #include "actor.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -19,6 +20,12 @@ HoldChange hold_of(const Action& action) {
     return action.user_hold ? HoldChange::user : HoldChange::release;
 }
 
+/// A released job that had not started gave way to another (R14).
+bool is_sent_back(std::string_view action, std::string_view reason) {
+    return action == to_string(ActionKind::demote) &&
+           (reason == to_string(Reason::borrow_limit) || reason == to_string(Reason::lend_limit));
+}
+
 /// An array's throttle rests apart from its jobs.
 std::pair<std::uint32_t, bool> rest_key(std::uint32_t job_id, ActionKind kind) {
     return {job_id, kind == ActionKind::throttle};
@@ -29,6 +36,7 @@ std::pair<std::uint32_t, bool> rest_key(std::uint32_t job_id, ActionKind kind) {
 JobUpdate update_of(const Action& action, std::uint64_t number) {
     JobUpdate update;
     update.job_id = action.job_id;
+    update.array_task = action.task;
     update.admin_comment = comment_of(ActionMark{number, action.to});
     if (action.kind == ActionKind::throttle) {
         update.array_limit = action.throttle;
@@ -51,7 +59,7 @@ Result<JobActor::Outcome> JobActor::perform(const Action& action, const WhyRefus
     std::string outcome = "done";
     bool stale = false;
     if (!updated) {
-        const auto reason = why_refused(action.job_id);
+        const auto reason = why_refused(action);
         stale = reason == Reason::stale;
         outcome = reason ? to_string(*reason) : updated.error().what;
     }
@@ -59,7 +67,7 @@ Result<JobActor::Outcome> JobActor::perform(const Action& action, const WhyRefus
              fmt::format("action={} job={} {} contract={} from={} to={} gpus={} outcome={}", *number, action.job_id,
                          to_string(action.kind), action.contract, to_string(action.from), to_string(action.to),
                          total(action.gpus), outcome));
-    if (action.kind != ActionKind::throttle)
+    if (action.kind != ActionKind::throttle && !action.task)
         release_failed_[action.job_id] = action.kind == ActionKind::release && !updated;
     const auto written = usage_->set_outcome(*number, outcome);
     if (!updated && updated.error().code == "unavailable") return tl::unexpected(updated.error());
@@ -70,6 +78,7 @@ Result<JobActor::Outcome> JobActor::perform(const Action& action, const WhyRefus
         return Outcome::refused;
     }
     resting_.erase(rest_key(action.job_id, action.kind));
+    if (is_sent_back(to_string(action.kind), to_string(action.reason))) sent_back_s_[action.job_id] = now_s;
     return Outcome::done;
 }
 
@@ -102,8 +111,18 @@ bool JobActor::release_failed(std::uint32_t job_id) {
     return failed;
 }
 
+std::int64_t JobActor::sent_back_s(std::uint32_t job_id) {
+    const auto [known, is_new] = sent_back_s_.try_emplace(job_id, 0);
+    if (!is_new) return known->second;
+    if (const auto actions = usage_->actions(job_id))
+        for (const auto& action : *actions)
+            if (action.outcome == "done" && is_sent_back(action.action, action.reason)) known->second = action.time_s;
+    return known->second;
+}
+
 void JobActor::forget_unlisted(const Roster& roster) {
     std::erase_if(resting_, [&](const auto& entry) { return !roster.lists(entry.first.first); });
+    std::erase_if(sent_back_s_, [&](const auto& entry) { return !roster.lists(entry.first); });
     std::erase_if(release_failed_, [&](const auto& entry) { return !roster.lists(entry.first); });
 }
 

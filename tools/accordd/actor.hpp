@@ -27,7 +27,7 @@ public:
         refused,  ///< for another reason; the job is left alone for a while
     };
     /// Why the plugin refused the latest modification of a job, read off the journal; none: it did not.
-    using WhyRefused = std::function<std::optional<Reason>(std::uint32_t job_id)>;
+    using WhyRefused = std::function<std::optional<Reason>(const Action& action)>;
 
     /// Both must outlive it.
     JobActor(Cluster& cluster, UsageDb& usage) : cluster_(&cluster), usage_(&usage) {}
@@ -42,6 +42,8 @@ public:
     /// Whether the latest action on the job itself was a release that did not come about: the journal then says more than is
     /// true.
     [[nodiscard]] bool release_failed(std::uint32_t job_id);
+    /// R14: when the job was sent back last since it had not started; 0: it never was.
+    [[nodiscard]] std::int64_t sent_back_s(std::uint32_t job_id);
     /// Forgets jobs that the list does not show any more.
     void forget_unlisted(const Roster& roster);
 
@@ -55,6 +57,7 @@ private:
     UsageDb* usage_;
     std::map<std::pair<std::uint32_t, bool>, Rest> resting_;  ///< by job, or by array for its throttle
     std::map<std::uint32_t, bool> release_failed_;
+    std::map<std::uint32_t, std::int64_t> sent_back_s_;
 };
 
 }  // namespace accord

@@ -178,6 +178,14 @@ Result<std::optional<JobFacts>> Daemon::facts_of(const JobView& job) {
     if (facts && *facts && job.hold == Hold::admin && (*facts)->cls != JobClass::queued &&
         books_->actor.release_failed(job.job_id))
         (*facts)->cls = JobClass::queued;
+    if (!facts || !*facts || job.state != JobState::pending) return facts;
+    if ((*facts)->released_s != 0) (*facts)->sent_back_s = books_->actor.sent_back_s(job.job_id);
+    if (job.restarts != 0) {
+        const auto preempted = books_->preemptions.of(job, books_->usage);
+        if (!preempted) return tl::unexpected(preempted.error());
+        (*facts)->preemptions = preempted->times;
+        (*facts)->last_preempted_s = preempted->last_s;
+    }
     return facts;
 }
 
@@ -211,6 +219,7 @@ void Daemon::take_stock() {
     write_snapshot();
     link_jobs();
     books_->actor.forget_unlisted(books_->roster);
+    books_->preemptions.forget_unlisted(books_->roster);
     listing_->acted_on = false;
 }
 
@@ -252,6 +261,8 @@ void Daemon::meter_use() {
         if (const auto done = books_->usage.put_intervals(unwritten); !done)
             return troubles_.begin("usage.db", done.error());
         troubles_.end("usage.db");
+        // Of a job that waits again, the list at hand was counted without it.
+        if (books_->preemptions.note(unwritten)) listing_->facts_changed = true;
         unwritten.clear();
     }
     meter_budgets();
@@ -279,9 +290,11 @@ void Daemon::act() {
 /// False when there is no more to do now. A plan that the plugin calls stale is made again if the journal shows what
 /// has overtaken it, else after the next list.
 bool Daemon::act_once(std::set<std::uint32_t>& tried, std::int64_t now_s) {
-    const auto why_refused = [&](std::uint32_t job_id) -> std::optional<Reason> {
+    const auto why_refused = [&](const Action& action) -> std::optional<Reason> {
         if (!read_journal()) return std::nullopt;
-        const auto found = books_->refusals.find(job_id);
+        // A task that has just been split off has a number of its own.
+        const auto found = action.task && books_->refusals.size() == 1 ? books_->refusals.begin()
+                                                                       : books_->refusals.find(action.job_id);
         return found == books_->refusals.end() ? std::nullopt : std::optional(found->second);
     };
     const auto actions = planned(tried, now_s);

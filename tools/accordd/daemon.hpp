@@ -19,6 +19,7 @@
 #include "log.hpp"
 #include "pace.hpp"
 #include "policy_watch.hpp"
+#include "preemptions.hpp"
 #include "resolver.hpp"
 #include "roster.hpp"
 #include "slurm/cluster.hpp"
@@ -42,6 +43,7 @@ struct Books {
     std::int64_t metered_s = 0;  ///< up to when
     Roster roster;
     JobActor actor;
+    Preemptions preemptions;
     std::shared_ptr<const LedgerBase> ledger;  ///< as this process has written it
     bool fresh = true;                         ///< the journal was not read yet
     std::map<std::uint32_t, Reason> refusals;  ///< of modifications since the last action, by job
