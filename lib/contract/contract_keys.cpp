@@ -207,8 +207,7 @@ void add_capacity(Schema& schema, Contract& contract) {
         return Place<T>([&contract, type, member]() -> T& { return contract.capacity[*type].*member; });
     };
     schema.add("capacity.*.guaranteed", integer_value(in_type(&Capacity::guaranteed), 0, most_gpus), Need::with_table);
-    schema.add("capacity.*.lend_limit", integer_value(in_type(&Capacity::lend_limit), 0, most_gpus), Need::optional,
-               Force::recorded);
+    schema.add("capacity.*.lend_limit", integer_value(in_type(&Capacity::lend_limit), 0, most_gpus));
     schema.add("capacity.*.borrow_limit", integer_value(in_type(&Capacity::borrow_limit), 0, most_gpus));
 }
 

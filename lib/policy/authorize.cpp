@@ -44,12 +44,27 @@ std::string other_accounts(const Application& application) {
     return fmt::format("use --account={}, or ask {}", fmt::join(accounts, " or --account="), owner_of(application));
 }
 
+/// Why the contract is none to submit under now, in words.
+std::string standing(const PolicyContract& contract, std::int64_t now_s) {
+    const auto& terms = *contract.contract;
+    if (contract.state != ContractState::active) return fmt::format("contract {} is {}", terms.key(), to_string(contract.state));
+    if (now_s < terms.valid_from_s)
+        return fmt::format("contract {} is in force only from {} on", terms.key(), utc_text(terms.valid_from_s));
+    return fmt::format("contract {} was in force until {}", terms.key(), utc_text(terms.valid_until_s));
+}
+
 Objection no_contract(const Application& application) {
     if (application.contract != nullptr) return {};
+    const auto& [policy, request] = std::tie(application.policy, application.request);
     const auto& partition = application.pool.partition;
-    if (application.account.empty())
-        return fmt::format("user {} has no active contract in partition {}: ask {} for one",
-                           application.policy.user_name(application.request.uid), partition, owner_of(application));
+    if (application.account.empty()) {
+        const auto theirs = policy.contracts_of(request.uid, partition);
+        const auto* only = theirs.size() == 1 ? theirs.front() : nullptr;
+        return fmt::format("user {} has no active contract in partition {}{}: ask {}{}", policy.user_name(request.uid), partition,
+                           only == nullptr ? "" : fmt::format(" ({})", standing(*only, application.now_s)),
+                           whom_to_ask(policy.config(), only == nullptr ? nullptr : only->contract.get()),
+                           only == nullptr ? " for one" : "");
+    }
     return fmt::format("account {} has no contract in partition {}: {}", printable(application.account), partition,
                        other_accounts(application));
 }
@@ -57,14 +72,8 @@ Objection no_contract(const Application& application) {
 Objection not_active(const Application& application) {
     const auto& contract = *application.contract;
     if (contract.active_at(application.now_s)) return {};
-    const auto& terms = application.terms();
-    if (contract.state != ContractState::active)
-        return fmt::format("contract {} is {}: ask {}", terms.key(), to_string(contract.state), owner_of(application));
-    if (application.now_s < terms.valid_from_s)
-        return fmt::format("contract {} is in force only from {} on: ask {}", terms.key(), utc_text(terms.valid_from_s),
-                           owner_of(application));
-    return fmt::format("contract {} was in force until {}: ask {} to renew it", terms.key(),
-                       utc_text(terms.valid_until_s), owner_of(application));
+    const bool is_over = contract.state == ContractState::active && application.now_s > application.terms().valid_until_s;
+    return fmt::format("{}: ask {}{}", standing(contract, application.now_s), owner_of(application), is_over ? " to renew it" : "");
 }
 
 Objection not_member(const Application& application) {
@@ -94,11 +103,6 @@ Objection time_limit(const Application& application) {
         time_limit_text(*asked), time_limit_text(*most), time_limit_text(*most), owner_of(application));
 }
 
-/// " (counted high: ...)" where the count is only a bound.
-std::string counted_high(const GpuCount& count) {
-    return count.exact ? "" : fmt::format(" (counted high: {})", printable(count.steps.back()));
-}
-
 Objection gpu_type(const Application& application) {
     const auto& terms = application.terms();
     if (application.count.shards_unpriced)
@@ -111,11 +115,11 @@ Objection gpu_type(const Application& application) {
         if (type.empty())
             return fmt::format(
                 "partition {} has several GPU types, and {} GPUs are asked for without one{}: name one "
-                "of {}, as in --gres=gpu:{}:{}",
-                application.pool.partition, gpus.max, counted_high(application.count), fmt::join(types, ", "),
-                types.front(), std::max<Gpus>(gpus.min, 1));
+                "of {}, as in {}",
+                application.pool.partition, gpus.max, count_remark(application.count), fmt::join(types, ", "),
+                typed_option(application.request.gpus, types.front()));
         return fmt::format("contract {} has no GPUs of type {}, of which {} are asked for{}: ask for {}, or ask {}",
-                           terms.key(), printable(type), gpus.max, counted_high(application.count),
+                           terms.key(), printable(type), gpus.max, count_remark(application.count),
                            fmt::join(types, " or "), owner_of(application));
     }
     return {};
@@ -128,7 +132,7 @@ Objection gpus_per_job(const Application& application) {
     if (!most || total(asked) <= *most) return {};
     return fmt::format("contract {}: {}{} asked for{}, and its max_gpus_per_job is {}: ask for fewer, or ask {}",
                        terms.key(), describe(asked), application.request.array ? " a task" : "",
-                       counted_high(application.count), *most, owner_of(application));
+                       count_remark(application.count), *most, owner_of(application));
 }
 
 Objection gpus_per_user(const Application& application) {
@@ -137,9 +141,9 @@ Objection gpus_per_user(const Application& application) {
     const auto ask = times(maxima(application.of_whole_job()), request.array ? request.array->concurrent() : 1);
     if (!beyond_member_limit(terms, *application.claims, request.uid, ask)) return {};
     return fmt::format(
-        "contract {}: {} asked for{}, {} of its GPUs are user {}'s already, and its max_gpus_per_user is {}: wait for "
-        "your other jobs or ask for fewer{}, or ask {}",
-        terms.key(), describe(ask), counted_high(application.count), claimed_by(*application.claims, request.uid),
+        "contract {}: {} asked for{}, {} of its GPUs are claimed by user {}'s other jobs (those of a job that has ended, for "
+        "some seconds more), and its max_gpus_per_user is {}: wait for these or ask for fewer{}, or ask {}",
+        terms.key(), describe(ask), count_remark(application.count), claimed_by(*application.claims, request.uid),
         application.policy.user_name(request.uid), *terms.members.max_gpus_per_user,
         request.array ? ", such as by a %limit of the array" : "", owner_of(application));
 }
@@ -163,11 +167,9 @@ Objection scope_path(const Application& application) {
     const auto breach = scope_breach(terms.filesystem, paths_of(application.request));
     if (!breach) return {};
     const auto& [hidden, rw] = std::tie(terms.filesystem.hidden, terms.filesystem.rw);
-    return fmt::format("contract {}: the {} {} is {}: use a path {} {}, or ask {}", terms.key(), breach->what,
-                       printable(breach->path),
-                       breach->access == PathAccess::hidden ? "outside its paths" : "in a read-only path",
-                       rw.empty() ? "outside" : "under", fmt::join(rw.empty() ? hidden : rw, " or "),
-                       owner_of(application));
+    const auto& not_in = breach->access == PathAccess::job_private ? terms.filesystem.private_dirs : hidden;
+    return fmt::format("contract {}: {}: use a path {} {}, or ask {}", terms.key(), breach->text(),
+                       rw.empty() ? "outside" : "under", fmt::join(rw.empty() ? not_in : rw, " or "), owner_of(application));
 }
 
 /// The login files would run as the user outside the job's view. sbatch asks for that with --get-user-env, and with every

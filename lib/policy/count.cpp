@@ -242,7 +242,9 @@ private:
             widen(type, gpus_of_poorest(nodes, type, nodes_.fewest), gpus_of_richest(nodes, type, nodes_.most));
         for (const auto& [type, gpus] : per_job_.gpus)
             if (held.contains(type)) widen(type, gpus, gpus);
-        say("whole nodes: every GPU of {} makes {}", nodes_text(nodes_.most), describe(maxima(result_.gpus)));
+        result_.more_than_asked =
+            fmt::format("whole nodes: every GPU of {} makes {}", nodes_text(nodes_.most), describe(maxima(result_.gpus)));
+        say("{}", result_.more_than_asked);
     }
 
     [[nodiscard]] bool has_all_types(const NodeShape& node) const {
@@ -254,8 +256,9 @@ private:
         auto types = types_;
         if (types.empty()) types.insert("");
         for (const auto& type : types) widen(type, 0, every_gpu(type));
-        say("{}: counted as every GPU of {}, which makes {}", why, nodes_text(nodes_.most),
-            describe(maxima(result_.gpus)));
+        result_.more_than_asked = fmt::format("{}: counted as every GPU of {}, which makes {}", why, nodes_text(nodes_.most),
+                                              describe(maxima(result_.gpus)));
+        say("{}", result_.more_than_asked);
     }
 
     /// Of the most nodes that the job may take.
@@ -282,7 +285,8 @@ private:
         for (const auto& [type, gpus] : asked)
             widen(type, 0, std::max(gpus, std::min(saturating_add(gpus, more), every_gpu(type))));
         if (maxima(result_.gpus) == asked) return;
-        say("{} leaves others unusable, which makes {}", burden.why, describe(maxima(result_.gpus)));
+        result_.more_than_asked = fmt::format("{} leaves others unusable, which makes {}", burden.why, describe(maxima(result_.gpus)));
+        say("{}", result_.more_than_asked);
     }
 
     // Words.

@@ -18,6 +18,7 @@ namespace accord {
 struct GpuCount {
     GpuIntervals gpus;
     bool exact = true;
+    std::string more_than_asked;   ///< why it is more than the request's own numbers say, in words; empty: it is not
     std::string without_gpus;      ///< what looks like GPUs, but Slurm takes none from it, in words; empty: nothing
     bool shards_unpriced = false;  ///< asks for shards in a pool that does not say how many make a GPU
     std::vector<std::string> steps;

@@ -157,7 +157,7 @@ Decision refused_as_impossible(Decision decision, const Application& application
                               input.may_borrow, input.loans);
     if (application.request.array) body += " a task";
     body += ", or ask " + whom_to_ask(application.policy.config(), &application.terms());
-    if (!application.count.exact) body += " (counted high: " + printable(application.count.steps.back()) + ")";
+    body += count_remark(application.count);
     body += type_hint(application.request.gpus, application.pool);
     return rejected(std::move(decision), Reason::impossible, refusal(body, Reason::impossible));
 }
@@ -180,8 +180,7 @@ std::int64_t may_use_gpu_s(const Application& application, const GpuVector& ask)
 
 /// What the researcher is told of the count.
 std::string remarks_on(const GpuCount& count) {
-    std::string remarks;
-    if (!count.exact) remarks += " (counted high: " + printable(count.steps.back()) + ")";
+    auto remarks = count_remark(count);
     if (!count.without_gpus.empty()) remarks += " (" + printable(count.without_gpus) + ")";
     return remarks;
 }

@@ -56,8 +56,10 @@ std::string holders(const Outcome& outcome, const std::string& type) {
 std::string scarce_text(const Outcome& outcome) {
     if (outcome.budget.limit != BudgetLimit::none) return budget_text(outcome.budget);
     const auto& type = outcome.classification.type;
+    const auto guaranteed = guaranteed_of(outcome.contract, type);
+    if (guaranteed == 0) return fmt::format("no {} are guaranteed{}", type, holders(outcome, type));
     return fmt::format("{} of its {} guaranteed {} are free{}", headroom_of(outcome.contract, outcome.claims, type),
-                       guaranteed_of(outcome.contract, type), type, holders(outcome, type));
+                       guaranteed, type, holders(outcome, type));
 }
 
 std::string guaranteed_line(const Outcome& outcome) {
@@ -143,6 +145,26 @@ std::string printable(std::string_view text) {
     return text.size() > longest ? clean + "..." : clean;
 }
 
+std::string count_remark(const GpuCount& count) {
+    const auto why = printable(count.more_than_asked);
+    return !count.exact ? fmt::format(" (counted high: {})", why) : why.empty() ? "" : fmt::format(" ({})", why);
+}
+
+std::string typed_option(const GpuAsk& ask, const std::string& type) {
+    struct Option {
+        std::optional<std::string> GpuAsk::*field;
+        const char* option;
+    };
+    constexpr Option options[] = {{&GpuAsk::tres_per_job, "--gpus="},
+                                  {&GpuAsk::tres_per_node, "--gres=gpu:"},
+                                  {&GpuAsk::tres_per_task, "--gpus-per-task="},
+                                  {&GpuAsk::tres_per_socket, "--gpus-per-socket="}};
+    for (const auto& [field, option] : options)
+        if (const auto gpus = ask.*field ? amount_of(parse_tres_gpus(*(ask.*field)).gpus, "") : 0; gpus != 0)
+            return fmt::format("{}{}:{}", option, type, gpus);
+    return fmt::format("--gpus={}:1", type);
+}
+
 std::string admission(const Outcome& outcome) {
     std::string line;
     switch (outcome.classification.cls) {
@@ -179,14 +201,14 @@ std::string impossibility(const Contract& contract, const PoolConfig& pool, cons
     const auto borrowing = !may_borrow ? std::string("no borrowing, as it could not be requeued")
                            : limit     ? fmt::format("borrow limit {}", *limit)
                                        : std::string("no borrow limit");
+    const auto most = most_ever(contract, pool, type, may_borrow, loans);
     const auto lent = may_borrow && loans != nullptr ? loans->most_excess(contract, type) : gpus_max;
     return fmt::format(
-        "asks for up to {} {}, more than {} could ever hold (guaranteed {}, {}{}, {} in partition {}; {} in use): "
-        "ask for {} or fewer",
-        asked.max, type, contract.key(), guaranteed_of(contract, type), borrowing,
+        "asks for {}{} {}, more than {} could ever hold (guaranteed {}, {}{}, {} in partition {}; {} in use): {}",
+        asked.min == asked.max ? "" : "up to ", asked.max, type, contract.key(), guaranteed_of(contract, type), borrowing,
         lent == gpus_max ? "" : fmt::format(", at most {} lent", lent), in_pool, pool.partition,
         amount_of(claims.guaranteed, type) + amount_of(claims.borrowed, type),
-        most_ever(contract, pool, type, may_borrow, loans));
+        most == 0 ? "it has none to give" : fmt::format("ask for {} or fewer", most));
 }
 
 std::string lending_text(const PoolLoans& loans, const std::string& type) {

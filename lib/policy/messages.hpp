@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "policy/classify.hpp"
+#include "policy/count.hpp"
 #include "policy/decision.hpp"
 #include "policy/ledger.hpp"
 #include "policy/policy.hpp"
@@ -24,6 +25,13 @@ namespace accord {
 
 /// Text from a request, fit for one line: no control characters, and not too long.
 [[nodiscard]] std::string printable(std::string_view text);
+
+/// " (counted high: ...)" where the count is only a bound, " (...)" where it is more than the request's own numbers say;
+/// else empty.
+[[nodiscard]] std::string count_remark(const GpuCount& count);
+
+/// The option that asks for GPUs without a type, with `type` in it: "--gpus=a100:4".
+[[nodiscard]] std::string typed_option(const GpuAsk& ask, const std::string& type);
 
 /// What an admitted or queued job's line tells, beyond the decision itself.
 struct Outcome {

@@ -117,9 +117,7 @@ Objection object_to_paths(const Judgement& judgement) {
     const auto breach = scope_breach(contract->contract->filesystem, paths);
     if (!breach) return {};
     return rejected(judgement, Reason::scope_path,
-                    fmt::format("{}: the {} {} is {}: name a path within contract {}; ask {}", judgement.job_text(),
-                                breach->what, printable(breach->path),
-                                breach->access == PathAccess::hidden ? "outside its paths" : "in a read-only path",
+                    fmt::format("{}: {}: name a path within contract {}; ask {}", judgement.job_text(), breach->text(),
                                 contract->contract->key(), judgement.whom()));
 }
 

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "policy/messages.hpp"
 #include "policy/path.hpp"
 
 namespace accord {
@@ -22,6 +25,10 @@ void append_parts(std::vector<std::string_view>& parts, std::string_view path) {
         else if (!parts.empty())
             parts.pop_back();
     }
+}
+
+bool is_one_of(const std::string& path, const std::vector<std::string>& trees) {
+    return std::find(trees.begin(), trees.end(), path) != trees.end();
 }
 
 }  // namespace
@@ -48,8 +55,15 @@ PathAccess access_to(const FilesystemScope& scope, const std::string& path) {
     look(scope.hidden, PathAccess::hidden);
     look(scope.ro, PathAccess::read_only);
     look(scope.rw, PathAccess::visible);
-    look(scope.private_dirs, PathAccess::visible);
+    look(scope.private_dirs, PathAccess::job_private);
     return access;
+}
+
+std::string ScopeBreach::text() const {
+    const auto* where = access == PathAccess::hidden      ? "outside its paths"
+                        : access == PathAccess::read_only ? "in a read-only path"
+                                                          : "in a folder that each job has for itself, empty at first";
+    return fmt::format("the {} {} is {}", what, printable(path), where);
 }
 
 JobPaths paths_of(const JobRequest& request) {
@@ -59,19 +73,22 @@ JobPaths paths_of(const JobRequest& request) {
 
 std::optional<ScopeBreach> scope_breach(const FilesystemScope& scope, const JobPaths& paths) {
     if (!scope.restricts()) return std::nullopt;
-    const auto check = [&](const char* what, const std::string& path, bool writes) -> std::optional<ScopeBreach> {
+    enum class Use { work_in, read, write };
+    const auto check = [&](const char* what, const std::string& path, Use use) -> std::optional<ScopeBreach> {
         if (path.empty()) return std::nullopt;
         auto full = normalised(path, paths.work_dir);
         if (full == "/dev/null") return std::nullopt;
         const auto access = access_to(scope, full);
-        if (access == PathAccess::visible || (access == PathAccess::read_only && !writes)) return std::nullopt;
+        const bool is_there = access == PathAccess::job_private && use == Use::work_in && is_one_of(full, scope.private_dirs);
+        if (access == PathAccess::visible || is_there || (access == PathAccess::read_only && use != Use::write))
+            return std::nullopt;
         return ScopeBreach{what, std::move(full), access};
     };
     const auto by_default = paths.default_output ? paths.work_dir : std::string{};
-    if (auto breach = check("working directory", paths.work_dir, false)) return breach;
-    if (auto breach = check("stdout", paths.std_out.empty() ? by_default : paths.std_out, true)) return breach;
-    if (auto breach = check("stderr", paths.std_err, true)) return breach;
-    return check("stdin", paths.std_in, false);
+    if (auto breach = check("working directory", paths.work_dir, Use::work_in)) return breach;
+    if (auto breach = check("stdout", paths.std_out.empty() ? by_default : paths.std_out, Use::write)) return breach;
+    if (auto breach = check("stderr", paths.std_err, Use::write)) return breach;
+    return check("stdin", paths.std_in, Use::read);
 }
 
 }  // namespace accord

@@ -11,7 +11,7 @@
 
 namespace accord {
 
-enum class PathAccess { visible, read_only, hidden };
+enum class PathAccess { visible, read_only, hidden, job_private };
 
 /// `path` made absolute by `base` and free of ".", ".." and repeated slashes, by its text alone.
 [[nodiscard]] std::string normalised(std::string_view path, std::string_view base);
@@ -24,6 +24,9 @@ struct ScopeBreach {
     std::string what;  ///< "working directory", "stdout", "stderr" or "stdin"
     std::string path;  ///< normalised
     PathAccess access = PathAccess::hidden;
+
+    /// "the stdout /proj/out is outside its paths"
+    [[nodiscard]] std::string text() const;
 };
 
 /// The four paths of a job; an empty one is not set. `default_output`: an unset stdout goes to a file in the working
@@ -34,8 +37,9 @@ struct JobPaths {
 };
 [[nodiscard]] JobPaths paths_of(const JobRequest& request);
 
-/// The first of the four that the contract's scope does not allow. File name patterns ("%j") are taken as text, and
-/// /dev/null is always allowed.
+/// The first of the four that the contract's scope does not allow. A private folder begins empty: a job may work in it, but
+/// nothing that lies in it outside the job is there. File name patterns ("%j") are taken as text, and /dev/null is always
+/// allowed.
 [[nodiscard]] std::optional<ScopeBreach> scope_breach(const FilesystemScope& scope, const JobPaths& paths);
 
 }  // namespace accord

@@ -182,7 +182,6 @@ TEST_CASE("every key that is set and not in force is named by a warning") {
     const auto judged = judge_contract(text, "x.toml", &config);
     CHECK(judged.contract);
     CHECK(lines_of(judged.report.warnings) ==
-          "x.toml:22: capacity.a100.lend_limit: recorded, not enforced by this version\n"
           "x.toml:24: revocation.grace: recorded, not enforced by this version\n");
 }
 

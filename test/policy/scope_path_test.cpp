@@ -42,7 +42,7 @@ TEST_CASE("the innermost tree decides how a path appears") {
     CHECK(access_to(scope, "/datasets/public/x") == PathAccess::read_only);
     CHECK(access_to(scope, "/datasets") == PathAccess::visible);
     CHECK(access_to(scope, "/home/vision1") == PathAccess::visible);
-    CHECK(access_to(scope, "/tmp/x") == PathAccess::visible);
+    CHECK(access_to(scope, "/tmp/x") == PathAccess::job_private);
 }
 
 TEST_CASE("a job may work and read where it sees, and write where that is not read-only") {
@@ -68,4 +68,16 @@ TEST_CASE("a batch job's output goes to its working directory unless it names an
 
 TEST_CASE("a contract that says nothing about files restricts no path") {
     CHECK_FALSE(scope_breach({}, {"/proj/speech", "/anywhere", "", "", true}));
+}
+
+TEST_CASE("a job may work in a private folder, and nothing that is in it outside the job is there") {
+    CHECK_FALSE(wrong({"/tmp", "/proj/vision/out", "", "", true}));
+    CHECK_FALSE(wrong({"/tmp", "", "", "", false}));
+    CHECK(wrong({"/tmp", "", "", "", true}) == "stdout /tmp");
+    CHECK(wrong({"/tmp/run", "/proj/vision/out", "", "", true}) == "working directory /tmp/run");
+    CHECK(wrong({"/proj/vision", "/tmp/out.%j", "", "", true}) == "stdout /tmp/out.%j");
+    CHECK(wrong({"/proj/vision", "", "/tmp/err", "", true}) == "stderr /tmp/err");
+    CHECK(wrong({"/proj/vision", "", "", "/tmp/in", true}) == "stdin /tmp/in");
+    CHECK(scope_breach(scope, {"/proj/vision", "", "", "/tmp/in", true})->text() ==
+          "the stdin /tmp/in is in a folder that each job has for itself, empty at first");
 }
