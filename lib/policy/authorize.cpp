@@ -140,11 +140,13 @@ Objection gpus_per_user(const Application& application) {
     const auto& request = application.request;
     const auto ask = times(maxima(application.of_whole_job()), request.array ? request.array->concurrent() : 1);
     if (!beyond_member_limit(terms, *application.claims, request.uid, ask)) return {};
+    const auto claimed = claimed_by(*application.claims, request.uid);
     return fmt::format(
-        "contract {}: {} asked for{}, {} of its GPUs are claimed by user {}'s other jobs (those of a job that has ended, for "
-        "some seconds more), and its max_gpus_per_user is {}: wait for these or ask for fewer{}, or ask {}",
-        terms.key(), describe(ask), count_remark(application.count), claimed_by(*application.claims, request.uid),
-        application.policy.user_name(request.uid), *terms.members.max_gpus_per_user,
+        "contract {}: {} asked for{}, {} of its GPUs are claimed by user {}'s other jobs{}, and its max_gpus_per_user is {}: "
+        "wait for these or ask for fewer{}, or ask {}",
+        terms.key(), describe(ask), count_remark(application.count), claimed,
+        application.policy.user_name(request.uid), claimed == 0 ? "" : " (for some seconds after their end, too)",
+        *terms.members.max_gpus_per_user,
         request.array ? ", such as by a %limit of the array" : "", owner_of(application));
 }
 

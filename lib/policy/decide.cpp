@@ -298,12 +298,16 @@ bool concerns(const Config& config, const ClusterShape& shape, const JobRequest&
     return touches_pool(config, partitions_of(shape, request));
 }
 
+std::optional<Ledger> ledger_besides_replaced(const Ledger& ledger, const JobRequest& request, std::int64_t now_s) {
+    return request.type == WorkloadType::cron ? ledger.without_crons_of(request.uid, now_s) : std::nullopt;
+}
+
 std::optional<Decision> decide(const Policy& policy, const Ledger& ledger, const JobRequest& request,
                                std::int64_t now_s, Wording wording) {
     const auto partitions = partitions_of(ledger.shape(), request);
     if (!touches_pool(policy.config(), partitions)) return std::nullopt;
-    const auto others = request.type == WorkloadType::cron ? ledger.without_crons_of(request.uid, now_s) : std::nullopt;
-    const Submission submission{policy, others ? *others : ledger, request, now_s, wording};
+    const auto besides = ledger_besides_replaced(ledger, request, now_s);
+    const Submission submission{policy, besides ? *besides : ledger, request, now_s, wording};
     if (policy.exempt(request.uid)) return exempted(submission, partitions);
 
     auto refused = objection_to(policy.config(), partitions);

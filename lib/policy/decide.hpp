@@ -22,6 +22,9 @@ enum class Wording { full, none };
 [[nodiscard]] std::optional<Decision> decide(const Policy& policy, const Ledger& ledger, const JobRequest& request,
                                              std::int64_t now_s, Wording wording = Wording::full);
 
+/// R6: the ledger that a scrontab job is judged by, without the jobs that it replaces, where that is another one.
+[[nodiscard]] std::optional<Ledger> ledger_besides_replaced(const Ledger& ledger, const JobRequest& request, std::int64_t now_s);
+
 /// R1: whether the request is for a pool's partition or lend partition, or names none while the default is a pool's or
 /// not known. `decide` answers exactly these.
 [[nodiscard]] bool concerns(const Config& config, const ClusterShape& shape, const JobRequest& request);

@@ -36,12 +36,14 @@ std::optional<Gpus> read_count(std::string_view text) {
     return unit == "K" ? std::optional<Gpus>(count * 1024) : std::nullopt;
 }
 
-/// NODE_STATE_UNKNOWN is a node that has not reported since slurmctld started.
+/// NODE_STATE_UNKNOWN is a node that has not reported since slurmctld started, which is no loss of capacity: one that never
+/// does is set down.
 bool is_available(std::uint32_t state) {
     const auto base = state & NODE_STATE_BASE;
     const auto unusable = NODE_STATE_DRAIN | NODE_STATE_FAIL | NODE_STATE_INVALID_REG;
-    return (base == NODE_STATE_IDLE || base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED) &&
-           (state & unusable) == 0;
+    const bool serves = base == NODE_STATE_IDLE || base == NODE_STATE_ALLOCATED || base == NODE_STATE_MIXED ||
+                        base == NODE_STATE_UNKNOWN;
+    return serves && (state & unusable) == 0;
 }
 
 NodeShape node_shape(const node_info_t& node) {

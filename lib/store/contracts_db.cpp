@@ -359,6 +359,7 @@ Result<bool> ContractsDb::set_members(const ResolvedMembers& members, const Acto
     const auto written = in_transaction(state_->db, state_->path, [&]() -> Result<void> {
         const auto stored = read_all(state_->db, {});
         if (!stored) return tl::unexpected<Error>(stored.error());
+        if (members.of_version && *members.of_version != stored->data_version) return {};
         Changes writer(state_->db, actor, now_s);
         for (const auto& [key, uids] : members.uids_by_contract) {
             const auto* before = contract_in(stored->contracts, key);

@@ -95,6 +95,8 @@ struct ResolvedMembers {
     std::vector<std::uint32_t> exempt_uids;  ///< of exempt_users
     std::vector<std::string> warnings;       ///< who does not exist, and administrative identities left out
     bool complete = true;                    ///< false when the name service could not answer something
+    /// ContractsDb::data_version() of the contracts that were looked up; unset: whichever are stored.
+    std::optional<std::int64_t> of_version;
 };
 /// Asks the name service for every user and group that the contracts name: never inside slurmctld. Administrative
 /// identities (`slurm_user`, members of `admin_group`) are left out with a warning (R3).

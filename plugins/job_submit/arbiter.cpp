@@ -115,7 +115,10 @@ std::optional<Ruling> Arbiter::submit(const JobRequest& request, std::int64_t no
     bool done = equip(ruling, now_s, no_grant);
     if (ruling.wanted) return ruling;
     if (!done) ruling.trouble = no_grant;
-    done = done && record(ruling, inputs_of(request, ledger_, ruling.decision.contract));
+    if (done) {
+        const auto besides = ledger_besides_replaced(ledger_, request, now_s);
+        done = record(ruling, inputs_of(request, besides ? *besides : ledger_, ruling.decision.contract));
+    }
     const bool lets_through = ruling.decision.mode == Mode::observe && rules_.policy;
     if (done || lets_through || ruling.decision.verdict == Verdict::rejected) return ruling;
 

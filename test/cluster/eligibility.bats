@@ -86,7 +86,9 @@ sleeper() { submit "$@" --wrap='sleep 300' 2>/dev/null; }
     assert_equal "$(outcome "$dated")" '["queued","queued","not_eligible",{}]'
     wait_state "$dated" RUNNING
     partition_is "$behind" gpu-lend
-    scancel "$dated" "$first"
+    scancel "$dated"
+    wait_for 20 claims_are speech guaranteed 2
+    scancel "$first"
     wait_state "$behind" RUNNING
     assert_equal "$(job_field "$behind" Partition)" gpu
 }
@@ -186,12 +188,22 @@ het() {
 # cron USER GPUS: the user's new scrontab, of one job; prints its id.
 cron() { as_user "$1" submit_cron vision "$2"; }
 
+# replaceable USER GPUS: the plugin knows the user's scrontab jobs from a list: it counts GPUS for any other kind of job, and
+# none for a new scrontab, which is refused here.
+replaceable() {
+    as_user "$1" sbatch --account=vision --gpus=99 --wrap=true 2>/dev/null && return 1
+    [ "$(last_record '.inputs.guaranteed.a100')" = "$2" ] || return 1
+    cron "$1" gres:gpu:99 2>/dev/null && return 1
+    [ "$(last_record '.inputs.guaranteed.a100')" = null ]
+}
+
 @test "a scrontab job is decided for good when the scrontab is stored" {
     local job
     job=$(cron vision1 gres:gpu:4)
     assert_equal "$(outcome "$job")" '["admitted","guaranteed","",{"a100":4}]'
     assert_equal "$(record_of "$job" .inputs.type)" cron
     wait_for 20 claims_are vision guaranteed 4
+    wait_for 20 replaceable vision1 4
     job=$(cron vision1 gres:gpu:4)
     assert_equal "$(outcome "$job")" '["admitted","guaranteed","",{"a100":4}]'
     wait_for 20 claims_are vision guaranteed 4

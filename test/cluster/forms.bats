@@ -99,7 +99,7 @@ claims_are() { [ "$(jq --compact-output ".ledger.contracts[\"$1\"] | [.guarantee
 # bats test_tags=A12
 @test "an untyped request does not slip past the cap of a type, and the refusal names type, cap and what was asked" {
     refused speech1 impossible --account=speech --partition=a100 --nodes=1 --gres=gpu:4
-    assert_output --partial 'asks for up to 4 a100, more than speech/a100 could ever hold (guaranteed 2, borrow limit 0'
+    assert_output --partial 'asks for 4 a100, more than speech/a100 could ever hold (guaranteed 2, borrow limit 0'
     assert_equal "$(last_record '.gpus | tojson')" '{"a100":[4,4]}'
 }
 

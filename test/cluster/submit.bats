@@ -158,7 +158,7 @@ claims_are() { [ "$(claims)" = "$1" ]; }
 # bats test_tags=A33
 @test "a rejection is one line with everything to act on, and of a het job it names the component" {
     refused vision1 impossible --account=vision --gpus=25
-    assert_line --regexp 'accord: asks for up to 25 a100, more than vision/gpu could ever hold \(guaranteed 16, borrow limit 8, 32 in partition gpu; [0-9]+ in use\): ask for 24 or fewer, or ask root \[impossible\]$'
+    assert_line --regexp 'accord: asks for 25 a100, more than vision/gpu could ever hold \(guaranteed 16, borrow limit 8, 32 in partition gpu; [0-9]+ in use\): ask for 24 or fewer, or ask root \[impossible\]$'
     assert_equal "$(grep -c accord <<<"$output")" 1
     run as_user vision1 sbatch --output=/dev/null --gpus=1 : --gpus=1 --wrap=true
     assert_failure

@@ -7,6 +7,7 @@
 #include "site.hpp"
 #include "slurm/slurm_strings.hpp"
 #include "slurmctld.hpp"
+#include "slurm/compat.hpp"
 
 using namespace accord;
 
@@ -149,7 +150,7 @@ TEST_CASE("an operator's change that Slurm takes in part is written as Slurm hol
     Update update;
     update.set(tres_per_job, "gres:gpu:0");
     CHECK(world.plugin->modify(update.desc(), &job, root).code == SLURM_SUCCESS);
-    CHECK(update.text(tres_per_job) == "gres:gpu:4");
+    CHECK(update.text(tres_per_job) == compat::spelled("gres/gpu:4"));
 }
 
 TEST_CASE("a job of another partition is its owner's to change") {

@@ -286,15 +286,15 @@ TEST_CASE("each rung of the ladder says what is wrong, the limit, what to change
               "gpu-ops [gpu_type]"},
              {Reason::gpu_type, [](World& world, Contract&, JobRequest&) { world.config.pools[0].gpus["v100"] = 16; },
               "accord: partition gpu has several GPU types, and 2 GPUs are asked for without one: name one of a100, as "
-              "in --gres=gpu:a100:2 [gpu_type]"},
+              "in --gpus=a100:2 [gpu_type]"},
              {Reason::gpus_per_job,
               [](World&, Contract& contract, JobRequest&) { contract.workloads.max_gpus_per_job = 1; },
               "accord: contract vision-lab/gpu: 2 a100 asked for, and its max_gpus_per_job is 1: ask for fewer, or ask "
               "gpu-ops [gpus_per_job]"},
              {Reason::gpus_per_user,
               [](World&, Contract& contract, JobRequest&) { contract.members.max_gpus_per_user = 1; },
-              "accord: contract vision-lab/gpu: 2 a100 asked for, 0 of its GPUs are user vision1's already, and its "
-              "max_gpus_per_user is 1: wait for your other jobs or ask for fewer, or ask gpu-ops [gpus_per_user]"},
+              "accord: contract vision-lab/gpu: 2 a100 asked for, 0 of its GPUs are claimed by user vision1's other "
+              "jobs, and its max_gpus_per_user is 1: wait for these or ask for fewer, or ask gpu-ops [gpus_per_user]"},
              {Reason::cpus_per_gpu,
               [](World&, Contract& contract, JobRequest& request) {
                   contract.workloads.max_cpus_per_gpu = 3;
@@ -342,14 +342,14 @@ TEST_CASE("each rung of the ladder says what is wrong, the limit, what to change
                   contract.capacity["a100"].borrow_limit = 4;
                   request.gpus.tres_per_job = "gres:gpu:13";
               },
-              "accord: asks for up to 13 a100, more than vision-lab/gpu could ever hold (guaranteed 8, borrow limit 4, "
+              "accord: asks for 13 a100, more than vision-lab/gpu could ever hold (guaranteed 8, borrow limit 4, "
               "16 in partition gpu; 0 in use): ask for 12 or fewer, or ask gpu-ops [impossible]"},
              {Reason::impossible,
               [](World&, Contract&, JobRequest& request) {
                   request.requeueable = false;
                   request.gpus.tres_per_job = "gres:gpu:9";
               },
-              "accord: asks for up to 9 a100, more than vision-lab/gpu could ever hold (guaranteed 8, no borrowing, as "
+              "accord: asks for 9 a100, more than vision-lab/gpu could ever hold (guaranteed 8, no borrowing, as "
               "it could not be requeued, 16 in partition gpu; 0 in use): ask for 8 or fewer, or ask gpu-ops "
               "[impossible]"},
          }) {

@@ -64,7 +64,7 @@ TEST_CASE("without a fallback, or where the request names a type, nothing is rew
     CHECK(decision->reason == Reason::gpu_type);
     CHECK(decision->message ==
           "accord: partition gpu has several GPU types, and 4 GPUs are asked for without one: name one of a100, v100, as "
-          "in --gres=gpu:a100:4 [gpu_type]");
+          "in --gpus=a100:4 [gpu_type]");
     world = mixed_world();
     CHECK_FALSE(world.ask(batch("gres:gpu:v100:1"))->rewrite.gpus);
     CHECK_FALSE(world.ask(batch("gres:gpu:1,gres:gpu:v100:1"))->rewrite.gpus);

@@ -100,7 +100,7 @@ TEST_CASE("a request beyond what guarantee and loans could ever give is impossib
     const auto decision = *world.ask(speech(11));
     CHECK(decision.reason == Reason::impossible);
     CHECK(decision.message ==
-          "accord: asks for up to 11 a100, more than speech/gpu could ever hold (guaranteed 4, no borrow limit, at most 6 lent, "
+          "accord: asks for 11 a100, more than speech/gpu could ever hold (guaranteed 4, no borrow limit, at most 6 lent, "
           "16 in partition gpu; 0 in use): ask for 10 or fewer, or ask gpu-ops [impossible]");
     CHECK(world.ask(vision_asks(16))->verdict != Verdict::rejected);
 }

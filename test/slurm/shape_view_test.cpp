@@ -117,7 +117,7 @@ TEST_CASE("Nodes that cannot take new work are not available") {
         {NODE_STATE_IDLE | NODE_STATE_COMPLETING, true},
         {NODE_STATE_IDLE | NODE_STATE_POWERED_DOWN, true},
         {NODE_STATE_DOWN, false},
-        {NODE_STATE_UNKNOWN, false},
+        {NODE_STATE_UNKNOWN, true},
         {NODE_STATE_IDLE | NODE_STATE_DRAIN, false},
         {NODE_STATE_ALLOCATED | NODE_STATE_DRAIN, false},
         {NODE_STATE_IDLE | NODE_STATE_FAIL, false},

@@ -218,6 +218,20 @@ TEST_CASE("members are written where they differ, each change with an event that
     CHECK(db.events().value().back().detail == "removed 2001 (vision1)");
 }
 
+TEST_CASE("members of contracts that have changed since they were looked up are not written") {
+    const TempDir dir;
+    auto db = writer(dir / "contracts.db");
+    apply(db, {file("vision-lab")});
+    ResolvedMembers members;
+    members.uids_by_contract = {{"vision-lab/gpu", {2001}}};
+    members.of_version = db.data_version().value();
+    apply(db, {file("speech-lab")});
+    CHECK_FALSE(db.set_members(members, operator_1, now_s).value());
+    for (const auto& contract : snapshot(db).contracts) CHECK(contract.member_uids.empty());
+    members.of_version = db.data_version().value();
+    CHECK(db.set_members(members, operator_1, now_s).value());
+}
+
 TEST_CASE("people of whom the name service could not say anything stay as they were") {
     const TempDir dir;
     auto db = writer(dir / "contracts.db");

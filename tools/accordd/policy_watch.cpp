@@ -104,7 +104,10 @@ void PolicyWatch::reload_contracts(Troubles& troubles, bool config_changed) {
 }
 
 void PolicyWatch::resolve(Troubles& troubles, const std::string& slurm_user, std::int64_t now_s) {
-    if (const auto members = lookup_.finished()) store_members(troubles, *members, now_s);
+    if (auto members = lookup_.finished()) {
+        members->of_version = looked_up_version_;  // contracts that have changed meanwhile are looked up anew
+        store_members(troubles, *members, now_s);
+    }
     const auto now = std::chrono::steady_clock::now();
     const bool due = now >= look_up_at_ || looked_up_version_ != data_version_;
     if (!due || !data_version_ || lookup_.running()) return;
