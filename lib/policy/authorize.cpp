@@ -128,8 +128,9 @@ Objection gpu_type(const Application& application) {
 Objection gpus_per_job(const Application& application) {
     const auto& terms = application.terms();
     const auto most = terms.workloads.max_gpus_per_job;
+    if (!most) return {};
     const auto asked = maxima(application.of_whole_job());
-    if (!most || total(asked) <= *most) return {};
+    if (total(asked) <= *most) return {};
     return fmt::format("contract {}: {}{} asked for{}, and its max_gpus_per_job is {}: ask for fewer, or ask {}",
                        terms.key(), describe(asked), application.request.array ? " a task" : "",
                        count_remark(application.count), *most, owner_of(application));
@@ -138,6 +139,7 @@ Objection gpus_per_job(const Application& application) {
 Objection gpus_per_user(const Application& application) {
     const auto& terms = application.terms();
     const auto& request = application.request;
+    if (!terms.members.max_gpus_per_user) return {};
     const auto ask = times(maxima(application.of_whole_job()), request.array ? request.array->concurrent() : 1);
     if (!beyond_member_limit(terms, *application.claims, request.uid, ask)) return {};
     const auto claimed = claimed_by(*application.claims, request.uid);

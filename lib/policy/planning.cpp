@@ -3,6 +3,7 @@
 #include "policy/planning.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "policy/classify.hpp"
@@ -74,17 +75,21 @@ bool may_move(const Planning& planning, const GovernedJob& governed) {
     return eligible && planning.contract_in_force(governed) != nullptr;
 }
 
-bool rests_from_borrowing(const Contract& contract, const GovernedJob& governed, std::int64_t now_s) {
+std::int64_t borrows_again_s(const Contract& contract, const GovernedJob& governed) {
     constexpr std::int64_t first_s = 60, longest_s = 86'400;
     const auto preemptions = governed.facts ? governed.facts->preemptions : 0;
     const auto further = preemptions - contract.reclaim.max_preemptions;
-    if (preemptions == 0 || further < 0 || governed.job->het_job_id != 0 || governed.would_claim.empty()) return false;
+    if (preemptions == 0 || further < 0 || governed.job->het_job_id != 0 || governed.would_claim.empty()) return 0;
     const bool fits_guarantee = std::all_of(governed.would_claim.begin(), governed.would_claim.end(), [&](const auto& one) {
         const auto capacity = contract.capacity.find(one.first);
         return capacity != contract.capacity.end() && one.second <= capacity->second.guaranteed;
     });
     const auto pause_s = further < 11 ? std::min(longest_s, first_s << further) : longest_s;
-    return fits_guarantee || now_s < governed.facts->last_preempted_s + pause_s;
+    return fits_guarantee ? std::numeric_limits<std::int64_t>::max() : governed.facts->last_preempted_s + pause_s;
+}
+
+bool rests_from_borrowing(const Contract& contract, const GovernedJob& governed, std::int64_t now_s) {
+    return now_s < borrows_again_s(contract, governed);
 }
 
 bool may_be_given(const Planning& planning, const ContractClaims& claims, const PoolLoans& loans,

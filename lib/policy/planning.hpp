@@ -66,6 +66,9 @@ void give(Planning& planning, const GovernedJob& governed, JobClass to, std::opt
 
 /// A borrowed job that was preempted as often as its contract allows waits for guaranteed GPUs; one that could never fit the
 /// guarantee borrows again after a pause, which doubles with every further preemption, up to a day.
+/// `borrows_again_s`: from when on it may; the greatest time for one that waits for guaranteed GPUs, 0 for one that does not
+/// rest.
+[[nodiscard]] std::int64_t borrows_again_s(const Contract& contract, const GovernedJob& governed);
 [[nodiscard]] bool rests_from_borrowing(const Contract& contract, const GovernedJob& governed, std::int64_t now_s);
 
 /// Moves a job's claim, in the contract's sums, to another class; queued: it has none any more.

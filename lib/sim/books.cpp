@@ -71,6 +71,7 @@ std::size_t Books::add_party(std::string key) {
     party->contract = policy_.contract(key);
     party->claims = &base_->contracts[key];
     party->places.assign(ground_places_.size(), nowhere);
+    party->slots.resize(ground_places_.size());
     party->metered_s = now_s_;
     party->counts.contract = party->key = key;
     parties_.push_back(std::move(party));
@@ -91,13 +92,27 @@ std::optional<std::size_t> Books::ground(const std::string& partition, const std
     return std::nullopt;
 }
 
-void Books::claim(std::size_t party, std::uint32_t uid, std::size_t ground, JobClass cls, Gpus more) {
-    auto& claims = *parties_[party]->claims;
+Gpus& Books::of_member(ClaimSlots& slots, ContractClaims& claims, std::uint32_t uid, const std::string& type) {
+    for (const auto& [member, gpus] : slots.by_member)
+        if (member == uid) return *gpus;
+    auto& gpus = claims.by_member[uid][type];
+    constexpr std::size_t few = 8;
+    if (slots.by_member.size() < few) slots.by_member.emplace_back(uid, &gpus);
+    return gpus;
+}
+
+void Books::claim(std::size_t at, std::uint32_t uid, std::size_t ground, JobClass cls, Gpus more) {
+    auto& party = *parties_[at];
+    auto& slots = party.slots[ground];
     const auto& type = ground_places_[ground].type;
-    (cls == JobClass::borrowed ? claims.borrowed : claims.guaranteed)[type] += more;
-    claims.by_member[uid][type] += more;
-    parties_[party]->pool = ground_places_[ground].pool;
-    if (limited_[parties_[party]->pool]) ledger_.recount(parties_[party]->key);
+    if (slots.guaranteed == nullptr) {
+        slots.guaranteed = &party.claims->guaranteed[type];
+        slots.borrowed = &party.claims->borrowed[type];
+        party.pool = ground_places_[ground].pool;
+    }
+    *(cls == JobClass::borrowed ? slots.borrowed : slots.guaranteed) += more;
+    of_member(slots, *party.claims, uid, type) += more;
+    if (limited_[party.pool]) ledger_.recount(party.key);
 }
 
 void Books::use(std::size_t party, std::size_t ground, Gpus more, std::int64_t now_s) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "policy/ledger.hpp"
@@ -18,6 +19,13 @@
 
 namespace accord::sim {
 
+/// Where in a contract's claims those of one GPU type are: the maps keep their places.
+struct ClaimSlots {
+    Gpus* guaranteed = nullptr;
+    Gpus* borrowed = nullptr;
+    std::vector<std::pair<std::uint32_t, Gpus*>> by_member;
+};
+
 /// A contract, or an account on a partition that has none, or (with an empty key) all jobs without either.
 struct Party {
     std::string key;
@@ -25,11 +33,12 @@ struct Party {
     ContractClaims* claims = nullptr;
     std::size_t pool = 0;         ///< among the settings' pools, where it has claims
     std::vector<std::size_t> places;  ///< by ground: among the parties of its meter
+    std::vector<ClaimSlots> slots;    ///< by ground
     ContractTotals counts;            ///< but for what meters and waits tell
     std::vector<std::int64_t> waits_s;
     // its budget's period
     Gpus in_use = 0;
-    std::int64_t budget_gpu_s = 0, metered_s = 0;
+    std::int64_t metered_s = 0;
 };
 
 /// Where a ground is.
@@ -68,6 +77,7 @@ public:
 
 private:
     void put_in_force(std::size_t party, std::int64_t now_s);
+    [[nodiscard]] static Gpus& of_member(ClaimSlots& slots, ContractClaims& claims, std::uint32_t uid, const std::string& type);
     std::size_t add_party(std::string key);
     void add_metered(std::vector<ContractTotals>& rows, Totals& totals, std::int64_t span_s, std::int64_t last_s);
 

@@ -23,6 +23,7 @@ struct CandidateKind {
     std::uint32_t uid = 0;
     WorkloadType type = WorkloadType::batch;
     bool requeue = true;
+    bool rests = false;  ///< was preempted too often to borrow now
     auto operator<=>(const CandidateKind&) const = default;
 };
 

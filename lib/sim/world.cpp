@@ -35,7 +35,8 @@ World::World(const Setting& setting, EventSink& sink)
       now_s_(setting.start_s),
       jobs_(setting.trace.jobs.size()),
       dates_(dates_of(setting.policy, setting.start_s)),
-      het_(setting.trace.het_groups) {
+      het_(setting.trace.het_groups),
+      pool_queues_(setting.policy.config().pools.size()) {
     constexpr std::int64_t second_ms = 1000;
     const auto interval_ms = setting.policy.config().interval_ms;
     last_event_s_ = setting.start_s;
@@ -49,6 +50,8 @@ std::int64_t World::next_s() const {
     auto next = never;
     if (next_row_ < trace_.jobs.size()) next = setting_.start_s + trace_.jobs[next_row_].submit_s;
     if (!ends_.empty()) next = std::min(next, ends_.top().time_s);
+    if (!wakeups_.empty()) next = std::min(next, wakeups_.top().time_s);
+    for (const auto& queue : pool_queues_) next = std::min(next, next_try_s(queue));
     // dates alone do not keep the clock running
     if (next == never && dirty_.empty() && !scheduler_.anything_waits()) return never;
     if (!dirty_.empty()) next = std::min(next, std::max(next_pass_s_, now_s_));
@@ -72,6 +75,7 @@ void World::second(std::int64_t now_s) {
     now_s_ = now_s;
     end_runs();
     change_of_dates();
+    wake_up();
     if (pass_is_due()) pass();
     submit();
     do {
@@ -106,6 +110,35 @@ void World::change_of_dates() {
     books_.put_in_force(now_s_);
     for (std::size_t party = 0; party < books_.size(); ++party) dirty_.insert(party);
     all_ = true;
+}
+
+/// R13: what rested from being preempted; R14: what was released, has not started, and keeps others waiting.
+void World::wake_up() {
+    while (!wakeups_.empty() && wakeups_.top().time_s <= now_s_) {
+        const auto row = wakeups_.top().row;
+        wakeups_.pop();
+        if (jobs_[row].waiting == 0 || jobs_[row].cls != JobClass::queued) continue;
+        unsettled_.push_back(row);
+        returned_.push_back(row);
+        dirty_.insert(jobs_[row].party);
+    }
+    settle_candidacy();
+    for (std::size_t pool = 0; pool < pool_queues_.size(); ++pool) {
+        auto& queue = pool_queues_[pool];
+        if (next_try_s(queue) > now_s_) continue;
+        queue.tried_s = now_s_;
+        giving_way_ = true;
+        for (const auto& [since_s, row] : queue.stuck)
+            if (since_s + patience_s <= now_s_) returned_.push_back(row);
+        for (std::size_t party = 0; party < books_.size(); ++party)
+            if (books_.at(party).pool == pool) dirty_.insert(party);
+    }
+}
+
+std::int64_t World::next_try_s(const PoolQueue& queue) const {
+    // without anything that runs nothing is kept from starting
+    if (queue.stuck.empty() || queue.could_borrow == 0 || ends_.empty()) return std::numeric_limits<std::int64_t>::max();
+    return std::max(queue.stuck.begin()->first, queue.tried_s) + patience_s;
 }
 
 void World::tell(EventKind kind, std::uint32_t row, std::int64_t task, std::optional<JobClass> cls, std::size_t party,

@@ -33,11 +33,16 @@ struct Job {
     std::array<std::int64_t, 2> running{};      ///< tasks by class, guaranteed and borrowed
     std::array<Gpus, 2> claimed{};              ///< what the ledger counts, by class
     std::int64_t throttle = 0;                  ///< tasks that may run at once
-    std::uint32_t preemptions = 0;
+    std::int64_t preemptions = 0, last_preempted_s = 0;
+    std::int64_t released_s = 0;   ///< last, to borrow; 0: never
+    std::int64_t rests_until_s = 0;  ///< R13: borrows no more before, since it was preempted too often
+    std::int64_t sent_back_s = 0;  ///< R14: when it was queued again, since it had not started; 0: never
     RunPlace place;                             ///< of its run, where it is no array
     std::optional<Tier> enqueued;
     Waiting enqueued_as;
     std::optional<CandidateKind> candidate;
+    std::int64_t candidate_since_s = 0;  ///< its place among its kind
+    std::int64_t stuck_since_s = 0;      ///< as its pool's queue has it; 0: it is not there
 };
 
 class World final : public Workload {
@@ -63,6 +68,24 @@ private:
         std::int64_t next = 0;            ///< the first index not given out yet
         std::set<std::int64_t> returned;  ///< preempted, to run again first
     };
+    /// Where a row has its GPUs, and how many with those that it makes unusable.
+    struct Placed {
+        std::size_t pool = 0, ground = 0;
+        Gpus claim = 0;
+        Shape shape;
+    };
+    /// R14: what a pool's jobs that were released, and have not started, may have to give way to.
+    struct PoolQueue {
+        std::set<std::pair<std::int64_t, std::uint32_t>> stuck;  ///< when it was released, row
+        std::int64_t could_borrow = 0;  ///< queued jobs that may borrow
+        std::int64_t tried_s = 0;
+    };
+    /// When a job that rested from being preempted may borrow again.
+    struct Wakeup {
+        std::int64_t time_s = 0;
+        std::uint32_t row = 0;
+        auto operator<=>(const Wakeup&) const = default;
+    };
     struct Task {
         std::int64_t index = -1;
         bool again = false;  ///< has started before
@@ -73,6 +96,10 @@ private:
     void second(std::int64_t now_s);
     void end_runs();
     void change_of_dates();
+    void wake_up();
+    [[nodiscard]] std::int64_t next_try_s(const PoolQueue& queue) const;
+    void note_candidacy(std::uint32_t row, const std::optional<CandidateKind>& kind);
+    [[nodiscard]] bool could_borrow(std::uint32_t row, const std::optional<CandidateKind>& kind) const;
     void tell(EventKind kind, std::uint32_t row, std::int64_t task, std::optional<JobClass> cls, std::size_t party,
               Reason reason, std::optional<JobName> beneficiary = {});
     [[nodiscard]] bool pass_is_due() const;
@@ -82,8 +109,8 @@ private:
     void submit_one(std::uint32_t row);
     void submit_het(std::uint32_t row);
     [[nodiscard]] std::optional<Decision> judge(std::uint32_t row, JobRequest& request);
-    [[nodiscard]] Shape shape_of(std::uint32_t row, const Decision& decision) const;
-    void admit(std::uint32_t row, const Decision& decision, std::size_t shape);
+    [[nodiscard]] Placed placed(std::uint32_t row, const Decision& decision);
+    void admit(std::uint32_t row, const Decision& decision, const Placed& placed, std::size_t shape);
     void reject(std::uint32_t row, const Decision& decision, Reason reason);
     [[nodiscard]] std::int64_t tasks_of(std::uint32_t row) const;
 
@@ -120,7 +147,10 @@ private:
     [[nodiscard]] JobView view_of(std::uint32_t row) const;
     [[nodiscard]] GovernedJob governed(std::uint32_t row, const JobView& view);
     void carry_out(const Action& action);
+    void note_move(std::uint32_t row, JobClass to);
     void cancel(std::uint32_t row);
+
+    static constexpr std::int64_t patience_s = 60;  ///< R14: a released job has so long to start
 
     const Setting& setting_;
     const Trace& trace_;
@@ -146,6 +176,9 @@ private:
     std::set<std::uint32_t> het_waiting_;  ///< groups that are queued
     std::set<std::size_t> dirty_;          ///< parties for which something has changed since the last pass
     std::vector<std::uint32_t> returned_;  ///< jobs that were requeued since the last pass
+    std::vector<PoolQueue> pool_queues_;
+    bool giving_way_ = false;  ///< the next pass looks at all jobs that are queued
+    std::priority_queue<Wakeup, std::vector<Wakeup>, std::greater<>> wakeups_;
     std::int64_t next_pass_s_ = 0;
     std::int64_t between_passes_s_ = 0;
     bool all_ = false;  ///< the next pass looks at every job that waits

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "policy/classify.hpp"
+#include "policy/planning.hpp"
 #include "sim/world.hpp"
 
 namespace accord::sim {
@@ -26,9 +27,8 @@ bool World::pass() {
         if (setting_.reclaim == ReclaimMode::live) promote_running(party);
     }
     const auto rows = in_question(parties);
-    all_ = false;
-    if (rows.empty()) return false;
-    const auto actions = planned(rows);
+    const auto actions = rows.empty() ? std::vector<Action>() : planned(rows);
+    all_ = giving_way_ = false;
     for (const auto& action : actions) carry_out(action);
     settle_candidacy();
     return !actions.empty();
@@ -89,11 +89,11 @@ void World::collect(std::size_t party, std::vector<std::uint32_t>& found) {
 /// How many of the kind there is room for at most; those behind them in the order cannot have it.
 std::size_t World::most_moves(std::size_t at, const CandidateKind& kind) {
     const auto& party = books_.at(at);
-    if (all_ || party.contract == nullptr || kind.ask == 0) return all;
+    if (all_ || (giving_way_ && kind.cls == JobClass::queued) || party.contract == nullptr || kind.ask == 0) return all;
     const auto& contract = *party.contract->contract;
     const auto& type = books_.place_of_ground(kind.ground).type;
     auto room = headroom_of(contract, *party.claims, type) / kind.ask;
-    if (kind.cls == JobClass::queued && may_borrow(contract, kind.type, kind.requeue)) {
+    if (kind.cls == JobClass::queued && !kind.rests && may_borrow(contract, kind.type, kind.requeue)) {
         const auto capacity = contract.capacity.find(type);
         const bool limited = capacity != contract.capacity.end() && capacity->second.borrow_limit;
         if (!limited) return all;
@@ -123,9 +123,10 @@ JobView World::view_of(std::uint32_t row) const {
     view.hold = job.cls == JobClass::queued ? Hold::admin : Hold::none;
     view.submit_s = job.decided_s;
     view.priority = static_cast<std::uint32_t>(std::clamp<std::int64_t>(job.site_factor + trace_.jobs[row].priority, 0, 0xffffffff));
-    view.restarts = job.preemptions;
+    view.restarts = static_cast<std::uint32_t>(job.preemptions);
     view.type = trace_.jobs[row].kind;
     view.requeueable = trace_.jobs[row].requeue;
+    view.gpus.min_nodes = trace_.jobs[row].nodes > 0 ? std::optional<std::int64_t>(trace_.jobs[row].nodes) : std::nullopt;
     if (job.limit_s < std::numeric_limits<std::int64_t>::max() / 4) view.time_limit_min = job.limit_s / 60;
     return view;
 }
@@ -141,7 +142,14 @@ GovernedJob World::governed(std::uint32_t row, const JobView& view) {
         one.would_claim[type] = would_claim(row);
         if (job.cls != JobClass::queued) one.claim = one.would_claim;
     }
-    one.facts = JobFacts{{0, row + 1}, job.decided_s, job.cls, false, {}, false};
+    auto& facts = one.facts.emplace();
+    facts.decision = {0, row + 1};
+    facts.decided_s = job.decided_s;
+    facts.cls = job.cls;
+    facts.released_s = job.released_s;
+    facts.sent_back_s = job.sent_back_s;
+    facts.preemptions = job.preemptions;
+    facts.last_preempted_s = job.last_preempted_s;
     return one;
 }
 
@@ -151,18 +159,18 @@ std::vector<Action> World::planned(const std::vector<std::uint32_t>& rows) {
     views.reserve(rows.size() + scheduler_.grounds());
     std::vector<GovernedJob> jobs;
     std::unordered_map<std::string, ContractClaims> claims;
-    bool het = false, limited = false;
+    bool het = false, limited = all_ || giving_way_;
     for (const auto row : rows) {
         views.push_back(view_of(row));
         jobs.push_back(governed(row, views.back()));
         const auto& party = books_.at(jobs_[row].party);
         claims.try_emplace(party.key, *party.claims);
-        limited = limited || books_.is_limited(party.pool);
+        limited = limited || books_.is_limited(party.pool);  // the others' claims matter, too
         het = het || trace_.jobs[row].het != none;
     }
     for (std::size_t party = 0; limited && party < books_.size(); ++party)
         claims.try_emplace(books_.at(party).key, *books_.at(party).claims);
-    for (std::size_t ground = 0; het && ground < scheduler_.grounds(); ++ground) {
+    for (std::size_t ground = 0; (het || limited) && ground < scheduler_.grounds(); ++ground) {
         const auto& nodes = scheduler_.ground(ground).nodes;
         const auto& place = books_.place_of_ground(ground);
         JobView running;
@@ -182,6 +190,7 @@ void World::carry_out(const Action& action) {
     const auto row = action.job_id - 1;
     auto& job = jobs_[row];
     const auto became = [&](EventKind kind) {
+        note_move(row, action.to);
         job.cls = action.to;
         if (action.site_factor) job.site_factor = *action.site_factor;
         tell(kind, row, -1, job.cls, job.party, action.reason);
@@ -202,6 +211,20 @@ void World::carry_out(const Action& action) {
         case ActionKind::park:
         case ActionKind::throttle: return;  // nothing depends on others here, and nobody changes a throttle
     }
+}
+
+/// What accordd would have on record of it.
+void World::note_move(std::uint32_t row, JobClass to) {
+    auto& job = jobs_[row];
+    if (job.cls == JobClass::queued && to == JobClass::borrowed) job.released_s = now_s_;
+    if (job.cls != JobClass::borrowed || to != JobClass::queued) return;
+    const auto view = view_of(row);
+    const auto* contract = books_.at(job.party).contract;
+    job.rests_until_s = contract == nullptr ? 0 : borrows_again_s(*contract->contract, governed(row, view));
+    if (job.rests_until_s <= now_s_)
+        job.sent_back_s = now_s_;
+    else if (job.rests_until_s < std::numeric_limits<std::int64_t>::max())
+        wakeups_.push({job.rests_until_s, row});
 }
 
 void World::cancel(std::uint32_t row) {

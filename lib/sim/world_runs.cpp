@@ -2,6 +2,7 @@
 // Runs: how jobs start and end, are preempted and wait again, and what follows for claims and use.
 #include <algorithm>
 
+#include "policy/classify.hpp"
 #include "sim/world.hpp"
 
 namespace accord::sim {
@@ -122,6 +123,7 @@ void World::take_away(const Run& run, std::uint32_t beneficiary) {
     ++counts.preempted;
     counts.lost_gpu_s += job.gpus * (now_s_ - run.start_s);
     ++job.preemptions;
+    job.last_preempted_s = now_s_;
     tell(EventKind::preempt, row, run.task, JobClass::borrowed, job.party, Reason::none, next_name(beneficiary));
     const auto& as_submitted = trace_.jobs[row];
     if (as_submitted.requeue && as_submitted.kind != WorkloadType::interactive) {
@@ -171,6 +173,23 @@ void World::settle_claims(std::uint32_t row) {
     if (more[guaranteed] < 0 || more[guaranteed] + more[borrowed] < 0) dirty_.insert(job.party);
 }
 
+bool World::could_borrow(std::uint32_t row, const std::optional<CandidateKind>& kind) const {
+    const auto* contract = books_.at(jobs_[row].party).contract;
+    return kind && kind->cls == JobClass::queued && !kind->rests && contract != nullptr &&
+           may_borrow(*contract->contract, kind->type, kind->requeue);
+}
+
+void World::note_candidacy(std::uint32_t row, const std::optional<CandidateKind>& kind) {
+    auto& job = jobs_[row];
+    auto& queue = pool_queues_[job.pool];
+    queue.could_borrow += (could_borrow(row, kind) ? 1 : 0) - (could_borrow(row, job.candidate) ? 1 : 0);
+    const auto stuck_since_s = kind && kind->cls == JobClass::borrowed ? job.released_s : 0;
+    if (stuck_since_s == job.stuck_since_s) return;
+    if (job.stuck_since_s != 0) queue.stuck.erase({job.stuck_since_s, row});
+    if (stuck_since_s != 0) queue.stuck.emplace(stuck_since_s, row);
+    job.stuck_since_s = stuck_since_s;
+}
+
 /// Of the jobs that have changed, and wait still: most start in the second in which they come.
 void World::settle_candidacy() {
     for (const auto row : unsettled_) {
@@ -178,11 +197,15 @@ void World::settle_candidacy() {
         std::optional<CandidateKind> kind;
         const bool can_move = job.cls == JobClass::queued || (job.cls == JobClass::borrowed && job.claim > 0);
         if (can_move && job.waiting > 0 && trace_.jobs[row].het == none)
-            kind = CandidateKind{job.ground, would_claim(row), job.cls, job.uid, trace_.jobs[row].kind, trace_.jobs[row].requeue};
-        if (kind == job.candidate) continue;
-        if (job.candidate) candidates_.erase(job.party, *job.candidate, job.decided_s, row);
-        if (kind) candidates_.insert(job.party, *kind, job.decided_s, row);
+            kind = CandidateKind{job.ground, would_claim(row), job.cls, job.uid, trace_.jobs[row].kind, trace_.jobs[row].requeue,
+                                 job.rests_until_s > now_s_};
+        const auto since_s = std::max(job.decided_s, job.sent_back_s);
+        if (kind == job.candidate && since_s == job.candidate_since_s) continue;
+        if (job.candidate) candidates_.erase(job.party, *job.candidate, job.candidate_since_s, row);
+        if (kind) candidates_.insert(job.party, *kind, since_s, row);
+        note_candidacy(row, kind);
         job.candidate = kind;
+        job.candidate_since_s = since_s;
     }
     unsettled_.clear();
 }

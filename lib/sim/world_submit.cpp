@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Submissions: what the job_submit plugin would decide, and what becomes of it.
-#include <algorithm>
 #include <limits>
 
 #include "policy/decide.hpp"
@@ -40,9 +39,11 @@ void World::submit() {
 std::optional<Decision> World::judge(std::uint32_t row, JobRequest& request) {
     for (const auto party : budgeted_) books_.meter_budget(party, now_s_);
     auto decision = decide(setting_.policy, books_.ledger(), request, now_s_, Wording::none);
-    if (!decision) {
+    const bool elsewhere = decision && decision->verdict != Verdict::rejected &&
+                           setting_.policy.config().pool_of(decision->partition) == nullptr;
+    if (!decision || elsewhere) {  // not Accord's business, or an exempt user's in a lend partition
         ungoverned_ += tasks_of(row);
-        return decision;
+        return std::nullopt;
     }
     const auto& job = trace_.jobs[row];
     auto limit_min = decision->rewrite.time_limit_min ? decision->rewrite.time_limit_min : request.time_limit_min;
@@ -52,22 +53,30 @@ std::optional<Decision> World::judge(std::uint32_t row, JobRequest& request) {
     return decision;
 }
 
-/// Where a row has its GPUs; `none` of them without. What it makes unusable is placed like what it holds.
-Shape World::shape_of(std::uint32_t row, const Decision& decision) const {
-    Shape shape;
-    for (const auto& [type, gpus] : maxima(decision.gpus))
-        if (const auto ground = books_.ground(decision.partition, type))
-            shape.push_back({*ground, layout_of(gpus, trace_.jobs[row].nodes, scheduler_.ground(*ground).nodes.most_on_a_node())});
-    return shape;
+/// What it makes unusable is placed like what it holds.
+World::Placed World::placed(std::uint32_t row, const Decision& decision) {
+    Placed placed;
+    const auto& pools = setting_.policy.config().pools;
+    while (pools[placed.pool].partition != decision.partition) ++placed.pool;
+    for (const auto& [type, gpus] : decision.gpus) {
+        const auto ground = gpus.max == 0 ? std::nullopt : books_.ground(decision.partition, type);
+        if (!ground) continue;
+        placed.ground = *ground;
+        placed.claim = gpus.max;
+        const auto most_on_a_node = scheduler_.ground(*ground).nodes.most_on_a_node();
+        placed.shape.push_back({*ground, layout_of(gpus.max, trace_.jobs[row].nodes, most_on_a_node)});
+    }
+    return placed;
 }
 
 void World::submit_one(std::uint32_t row) {
     const auto decision = judge(row, requests_.of(trace_.jobs[row]));
     if (!decision) return;
     if (decision->verdict == Verdict::rejected) return reject(row, *decision, decision->reason);
-    const auto shape = scheduler_.shape(shape_of(row, *decision));
+    const auto place = placed(row, *decision);
+    const auto shape = scheduler_.shape(place.shape);
     if (!scheduler_.could_start(shape)) return reject(row, *decision, Reason::impossible);
-    admit(row, *decision, shape);
+    admit(row, *decision, place, shape);
     settle(row);
 }
 
@@ -76,6 +85,7 @@ void World::submit_het(std::uint32_t first) {
     const auto group = trace_.jobs[first].het;
     auto& rows = het_[group];
     std::vector<Decision> decisions;
+    std::vector<Placed> places;
     Shape shape;
     HetPart part;
     std::optional<Reason> why_not;
@@ -88,7 +98,8 @@ void World::submit_het(std::uint32_t first) {
         if (!decision) continue;
         if (decision->verdict == Verdict::rejected && !why_not) why_not = decision->reason;
         if (!decision->contract.empty()) add(part.earlier[decision->contract], decision->gpus);
-        for (const auto& need : shape_of(row, *decision)) shape.push_back(need);
+        places.push_back(why_not ? Placed() : placed(row, *decision));
+        for (const auto& need : places.back().shape) shape.push_back(need);
         rows.push_back(row);
         decisions.push_back(std::move(*decision));
     }
@@ -99,7 +110,7 @@ void World::submit_het(std::uint32_t first) {
         if (why_not)
             reject(rows[at], decisions[at], *why_not);
         else
-            admit(rows[at], decisions[at], place);
+            admit(rows[at], decisions[at], places[at], place);
     }
     if (why_not) return;
     for (const auto row : rows) settle(row);
@@ -115,18 +126,13 @@ void World::reject(std::uint32_t row, const Decision& decision, Reason reason) {
     tell(EventKind::reject, row, -1, std::nullopt, party, reason);
 }
 
-void World::admit(std::uint32_t row, const Decision& decision, std::size_t shape) {
+void World::admit(std::uint32_t row, const Decision& decision, const Placed& placed, std::size_t shape) {
     auto& job = jobs_[row];
     job.party = books_.party(key_of(decision));
+    job.pool = placed.pool;
+    job.ground = placed.ground;
+    job.claim = placed.claim;
     job.shape = shape;
-    for (const auto& [type, gpus] : maxima(decision.gpus)) {
-        job.claim = gpus;
-        job.ground = books_.ground(decision.partition, type).value_or(0);
-    }
-    const auto& pools = setting_.policy.config().pools;
-    job.pool = static_cast<std::size_t>(
-        std::find_if(pools.begin(), pools.end(), [&](const auto& pool) { return pool.partition == decision.partition; }) -
-        pools.begin());
     job.cls = decision.cls.value_or(JobClass::queued);
     job.site_factor = decision.rewrite.site_factor.value_or(0);
     job.decided_s = now_s_;

@@ -110,6 +110,47 @@ TEST_CASE("what cannot be requeued is cancelled, or waits for guaranteed GPUs") 
     CHECK(history.of("vision-lab").wait_s_p90 == 100);
 }
 
+TEST_CASE("a job that was preempted as often as its contract allows waits for guaranteed GPUs") {
+    History history;
+    history.nodes = {{2, 4, "a100"}};
+    history.contracts = {contract_for("vision-lab", 4), contract_for("speech-lab", 4)};
+    history.contracts[0].reclaim.max_preemptions = 1;
+    history.run(
+        "1,0,vision-lab,4,100,gpu\n"
+        "2,0,vision-lab,4,30,gpu\n"
+        "3,10,speech-lab,4,20,gpu\n");
+    CHECK(history.those("preempt") == Lines{"10 2 preempt borrowed vision-lab for 3"});
+    CHECK(history.those("demote") == Lines{"10 2 demote queued vision-lab (headroom)"});
+    CHECK(history.those("release") == Lines{"100 2 release guaranteed vision-lab (headroom)"});
+}
+
+TEST_CASE("one that could never be guaranteed borrows again after a pause") {
+    History history;
+    history.nodes = {{2, 4, "a100"}};
+    history.contracts = {guest(), contract_for("speech-lab", 4)};
+    history.contracts[0].reclaim.max_preemptions = 1;
+    history.run(
+        "1,0,guest,8,30,gpu\n"
+        "2,10,speech-lab,4,20,gpu\n");
+    CHECK(history.those("demote") == Lines{"10 1 demote queued guest (headroom)"});
+    CHECK(history.those("start").back() == "70 1 start borrowed guest");
+    CHECK(history.events.back() == "100 1 end borrowed guest");
+}
+
+TEST_CASE("a released job that does not start gives way to one that could") {
+    History history;
+    history.contracts = {contract_for("vision-lab", 0, 4), guest()};
+    history.run(
+        "1,0,guest,12,1000,gpu,3\n"
+        "2,0,vision-lab,4,20,gpu,1\n"
+        "3,1,vision-lab,4,10,gpu,4\n"  // released at 20, but guest has three of its nodes until 1000
+        "4,2,vision-lab,2,10,gpu,1\n",
+        "nodes");
+    CHECK(history.those("demote") == Lines{"80 3 demote queued vision-lab (borrow_limit)"});
+    CHECK(history.those("start")[2] == "80 4 start borrowed vision-lab");
+    CHECK(history.those("start").back() == "1000 3 start borrowed vision-lab");
+}
+
 TEST_CASE("what exceeds the borrow limit is queued, and released as room appears, smaller ones past larger ones") {
     History history;
     history.contracts[0] = contract_for("vision-lab", 8, 4);
@@ -158,6 +199,15 @@ TEST_CASE("every rejection says why") {
     CHECK(history.of("vision-lab").rejected == 2);
     CHECK(history.totals.contracts.front().contract.empty());
     CHECK(history.totals.contracts.front().rejected == 2);
+}
+
+TEST_CASE("exempt users are not judged, and what they use is their account's") {
+    History history;
+    history.run("1,0,vision-lab,4,10,gpu,root\n2,0,nobody,4,10,gpu,root\n3,0,vision-lab,4,10,gpu-lend,root\n", "user");
+    CHECK(history.those("start") == Lines{"0 1 start exempt vision-lab", "0 2 start exempt nobody"});
+    CHECK(history.of("vision-lab").allocated_gpu_s == 40);
+    CHECK(history.of("nobody").borrowed_gpu_s == 40);
+    CHECK(history.totals.ungoverned == 1);
 }
 
 TEST_CASE("a job that no nodes could ever hold is rejected by the model, as Slurm would") {
