@@ -34,8 +34,10 @@ StoryEvent tell(const DecisionRow& row) {
     const auto who = submission ? fmt::format("{} submitted it as account {} to partition {}", row.user,
                                               row.account.empty() ? "(none)" : row.account, row.partition)
                                 : std::string("a change to it was judged");
+    // Slurm may refuse a change after the plugin has let it pass
+    const auto* proviso = submission || row.verdict == "rejected" ? "" : " (if Slurm made the change)";
     return {utc_from(row.time).value_or(0), submission ? "decision" : "modification",
-            fmt::format("{}; decision {}: {}{}", who, row.id, answer(row), mode_note(row))};
+            fmt::format("{}; decision {}: {}{}{}", who, row.id, answer(row), proviso, mode_note(row))};
 }
 
 StoryEvent tell(const ActionRecord& action) {
@@ -48,20 +50,27 @@ StoryEvent tell(const ActionRecord& action) {
     return {action.time_s, "action", fmt::format("accordd, action {}: {}{}{}: {}", action.id, what, move, reason, outcome)};
 }
 
-StoryEvent start_of(const UsageInterval& interval) {
+/// "it", or which task of its array.
+std::string subject_of(const UsageInterval& interval, const StoryInput& input) {
+    const auto task = input.tasks_of_jobs.find(interval.job_id);
+    return task == input.tasks_of_jobs.end() ? "it" : fmt::format("task {}", task->second);
+}
+
+StoryEvent start_of(const UsageInterval& interval, const StoryInput& input) {
     const auto again = interval.restart == 0 ? "" : fmt::format(" again (restart {})", interval.restart);
-    return {interval.start_s, "start",
-            fmt::format("it started{}, {}, with {}", again, to_string(interval.cls), describe(interval.gpus))};
+    return {interval.start_s, "start", fmt::format("{} started{}, {}, with {}", subject_of(interval, input), again,
+                                                   to_string(interval.cls), describe(interval.gpus))};
 }
 
 StoryEvent end_of(const UsageInterval& interval, const StoryInput& input) {
     StoryEvent event{*interval.end_s, "end", {}};
     const auto ran = span_text(*interval.end_s - interval.start_s);
+    const auto subject = subject_of(interval, input);
     if (interval.ended != "preempted") {
-        event.text = fmt::format("it ended after {}: {}", ran, interval.ended.empty() ? "how is not on record" : interval.ended);
+        event.text = fmt::format("{} ended after {}: {}", subject, ran, interval.ended.empty() ? "how is not on record" : interval.ended);
         return event;
     }
-    event.text = fmt::format("it was preempted after {}", ran);
+    event.text = fmt::format("{} was preempted after {}", subject, ran);
     if (interval.beneficiary_job) {
         event.text += fmt::format(" for job {}", *interval.beneficiary_job);
         const auto contract = input.contracts_of_jobs.find(*interval.beneficiary_job);
@@ -131,7 +140,7 @@ std::vector<StoryEvent> story_of(const StoryInput& input) {
     for (const auto& action : input.actions) events.push_back(tell(action));
     for (const auto& row : input.decisions) events.push_back(tell(row));
     for (const auto& interval : input.intervals) {
-        events.push_back(start_of(interval));
+        events.push_back(start_of(interval, input));
         if (interval.end_s) events.push_back(end_of(interval, input));
     }
     std::stable_sort(events.begin(), events.end(),

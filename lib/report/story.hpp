@@ -29,6 +29,7 @@ struct StoryInput {
     std::vector<ActionRecord> actions;
     std::vector<UsageInterval> intervals;
     std::map<std::uint32_t, std::string> contracts_of_jobs;  ///< of the jobs that it was preempted for
+    std::map<std::uint32_t, std::uint32_t> tasks_of_jobs;    ///< of an array: which task each of its records is
 };
 
 /// In the order of their times.

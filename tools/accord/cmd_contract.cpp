@@ -39,16 +39,15 @@ struct Store {
 Result<Store> open_store() {
     const auto config = site_config();
     if (!config) return tl::unexpected<Error>(config.error());
-    const auto owner = become_store_owner(*config);
-    if (!owner) return tl::unexpected<Error>(owner.error());
-    const StorePaths paths(config->store_dir);
+    const auto paths = store_to_read(*config);
+    if (!paths) return tl::unexpected<Error>(paths.error());
     struct stat about {};
-    if (::stat(paths.contracts_db.c_str(), &about) != 0 && errno == ENOENT) return Store();
-    auto db = ContractsDb::open(paths.contracts_db, ContractsDb::Open::read_only);
+    if (::stat(paths->contracts_db.c_str(), &about) != 0 && errno == ENOENT) return Store();
+    auto db = ContractsDb::open(paths->contracts_db, ContractsDb::Open::read_only);
     if (!db) return tl::unexpected<Error>(db.error());
     auto snapshot = db->snapshot();
     if (!snapshot) return tl::unexpected<Error>(snapshot.error());
-    return Store{std::move(*db), std::move(*snapshot), paths.ledger};
+    return Store{std::move(*db), std::move(*snapshot), paths->ledger};
 }
 
 /// By its key, or by its account alone where that has one contract.

@@ -141,7 +141,7 @@ Controls examine(bool node) {
     const auto config = site_config();
     check(controls, "accord.toml", config.has_value(), ControlState::mismatch,
           config ? config_path() : one_line(config.error()),
-          {"every job but root's is rejected until it is right (store_unavailable)", "accord validate " + config_path()});
+          {"slurmctld's plugin and accordd go on with what they read last; where they have read none, every job but root's is rejected (store_unavailable)", "accord validate " + config_path()});
     if (!config) return controls;
     append(controls, node ? check_host(*config, host_facts(*config, slurm_if_there().get(), true)) : examine_controller(*config));
     return controls;

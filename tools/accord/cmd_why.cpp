@@ -60,9 +60,14 @@ Result<std::vector<JobView>> jobs_named(Cluster& cluster, const JobName& name) {
 /// it.
 Result<StoryInput> story_input(const Record& record, const JobName& name, const std::vector<JobView>& jobs) {
     StoryInput input;
-    std::set<std::uint32_t> ids{name.job_id};
-    std::set<std::uint32_t> own{name.job_id};
-    for (const auto& job : jobs) own.insert(job.job_id);
+    std::set<std::uint32_t> own{name.job_id}, runs;
+    for (const auto& job : jobs) {
+        own.insert(job.job_id);
+        runs.insert(job.job_id);
+        if (job.array_task_id) input.tasks_of_jobs[job.job_id] = *job.array_task_id;
+    }
+    // the record with the array's own number is one of its tasks', too
+    if (!name.task || runs.empty()) runs.insert(name.job_id);
     const auto carried = jobs.empty() ? std::nullopt : decision_in_comment(jobs.front().admin_comment);
     const auto rows = carried ? record.decisions({.about = carried}) : record.decisions({.job_id = name.job_id});
     if (!rows) return tl::unexpected<Error>(rows.error());
@@ -70,10 +75,12 @@ Result<StoryInput> story_input(const Record& record, const JobName& name, const 
         if (row.kind == "submission" || !row.job_id || own.contains(*row.job_id)) input.decisions.push_back(row);
     for (const auto id : own) {
         const auto actions = record.actions(id);
-        const auto intervals = record.intervals(id);
         if (!actions) return tl::unexpected<Error>(actions.error());
-        if (!intervals) return tl::unexpected<Error>(intervals.error());
         input.actions.insert(input.actions.end(), actions->begin(), actions->end());
+    }
+    for (const auto id : runs) {
+        const auto intervals = record.intervals(id);
+        if (!intervals) return tl::unexpected<Error>(intervals.error());
         input.intervals.insert(input.intervals.end(), intervals->begin(), intervals->end());
     }
     for (const auto& interval : input.intervals) {
