@@ -212,8 +212,7 @@ void add_capacity(Schema& schema, Contract& contract) {
 }
 
 void add_endings(Schema& schema, Contract& contract) {
-    schema.add("reclaim.max_preemptions", integer_value(at(contract.reclaim.max_preemptions), 0, 1'000'000),
-               Need::optional, Force::recorded);
+    schema.add("reclaim.max_preemptions", integer_value(at(contract.reclaim.max_preemptions), 0, 1'000'000));
     schema.add("reclaim.interactive_may_borrow", bool_value(at(contract.reclaim.interactive_may_borrow)));
     auto& revocation = contract.revocation;
     schema.add("revocation.running_jobs",
