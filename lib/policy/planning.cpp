@@ -43,10 +43,12 @@ const PoolConfig& Planning::pool_of(const GovernedJob& governed) const {
 }
 
 const Contract* Planning::contract_in_force(const GovernedJob& governed) const {
+    if (governed.contract == last_contract) return last_in_force;
     const auto* found = policy.contract(governed.contract);
     const bool in_force =
         found != nullptr && found->active_at(now_s) && shape.partition(pool_of(governed).partition) != nullptr;
-    return in_force ? found->contract.get() : nullptr;
+    last_contract = governed.contract;
+    return last_in_force = in_force ? found->contract.get() : nullptr;
 }
 
 bool Planning::within_budget(const Contract& contract, const GovernedJob& governed, JobClass to) const {

@@ -26,6 +26,9 @@ struct Planning {
     std::map<std::string, PoolLoans> loans;      ///< by pool, as far as they were asked for
     /// By array, the tasks with records of their own that have not ended; unset: not counted yet.
     std::optional<std::unordered_map<std::uint32_t, std::int64_t>> tasks_alive;
+    /// The contract that was asked for last: each job is asked about several times in a row.
+    mutable std::string last_contract{};
+    mutable const Contract* last_in_force = nullptr;
 
     /// An action on a job itself, not on its array's throttle.
     void add(Action action);
