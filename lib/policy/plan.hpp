@@ -56,10 +56,12 @@ struct JobFacts {
     std::int64_t preemptions = 0;       ///< a user's own requeues do not count
     std::int64_t last_preempted_s = 0;  ///< the end of the last run that was preempted
 
-    /// What a decision about the job says that names a class. One that leaves it queued leaves its eligibility, too.
+    /// What a decision about the job says that names a class. One that leaves it queued leaves its eligibility, too. A
+    /// release leaves the hold that was wished for to Slurm, and to the user: he may lift it, and nobody is asked.
     void classify(JobClass to, Reason why, std::int64_t at_s) {
         if (cls == JobClass::queued && to == JobClass::borrowed) released_s = at_s;
         cls = to;
+        if (to != JobClass::queued) user_wants_hold = false;
         not_eligible = why == Reason::not_eligible || (not_eligible && to == JobClass::queued);
     }
 };

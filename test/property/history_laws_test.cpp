@@ -235,7 +235,11 @@ TEST_CASE("every job that is let in runs in the end, where its contract can give
             if (all_done) return;
         }
         for (const auto& one : model.governed())
-            if (!hopeless(one)) RC_LOG() << "job " << one.job->job_id << " waits as " << to_string(one.cls) << "\n";
+            if (!hopeless(one))
+                RC_LOG() << "job " << one.job->job_id << " waits as " << to_string(one.cls) << " with "
+                         << describe(one.would_claim) << " for " << one.at_once << " tasks, preempted "
+                         << one.facts->preemptions << " times, held " << static_cast<int>(one.job->hold) << ", wish "
+                         << one.facts->user_wants_hold << ", not eligible " << one.facts->not_eligible << "\n";
         RC_FAIL("a job waits for ever");
     }));
 }
