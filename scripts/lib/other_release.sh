@@ -30,20 +30,21 @@ make_debian() {
     mv "$dir.part" "$dir"
 }
 
-# copy_tree DIR: the files that git knows or would know, with their times, so that only what has changed is built again.
-# Times of another tree than the last one tell nothing of that.
+# copy_tree DIR: the files that git knows or would know. Those that differ are written anew, with the time of now, so that
+# they are built again whatever time they had here.
 copy_tree() {
-    local to=$1/src/accord list=$1/src/files from=$1/src/from times=()
+    local to=$1/src/accord list=$1/src/files file
     mkdir -p "$to"
-    [ "$(cat "$from" 2>/dev/null)" = "$root" ] || times=(--touch)
-    printf '%s\n' "$root" >"$from"
     git -C "$root" -c safe.directory="$root" ls-files -z --cached --others --exclude-standard | sort -zu >"$list.new"
     if [ -e "$list" ]; then
         sort -zu "$list" | comm -z -23 - "$list.new" | (cd "$to" && xargs -0r rm -f --)
     fi
     mv "$list.new" "$list"
-    (cd "$root" && xargs -0 sh -c 'for file; do [ ! -e "$file" ] || printf "%s\0" "$file"; done' sh) <"$list" |
-        tar --directory="$root" --create --null --files-from=- | tar --directory="$to" --extract "${times[@]}"
+    while IFS= read -rd '' file; do
+        if [ ! -e "$root/$file" ] || cmp -s "$root/$file" "$to/$file"; then continue; fi
+        mkdir -p "$to/$(dirname "$file")"
+        cp --preserve=mode "$root/$file" "$to/$file" || return
+    done <"$list"
 }
 
 # lowest_cpu: the CPU that gives the lowest numbers to new namespaces. Linux 6.18 hands them out by CPU, and a namespace
