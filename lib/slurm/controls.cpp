@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "slurm/controls.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <string_view>
 
@@ -87,6 +88,8 @@ SlurmControls slurm_controls(const slurm_conf_t& conf, const partition_info_msg_
     controls.prolog_at_allocation = (conf.prolog_flags & PROLOG_FLAG_ALLOC) != 0;
     controls.requeues_by_default = conf.job_requeue != 0;
     controls.enforces_partition_limits = conf.enforce_part_limits != 0;
+    const auto parameters = list_of(conf.sched_params);
+    controls.permits_job_expansion = std::find(parameters.begin(), parameters.end(), "permit_job_expansion") != parameters.end();
     controls.exempts_by_priority = compat::exempts_by_priority(controls.version);
     for (std::uint32_t i = 0; i < partitions.record_count; ++i) {
         const auto& partition = partitions.partition_array[i];

@@ -35,6 +35,7 @@ struct SlurmControls {
     bool prolog_at_allocation = false;
     bool requeues_by_default = true;       ///< JobRequeue
     bool enforces_partition_limits = false;  ///< EnforcePartLimits is ALL or ANY
+    bool permits_job_expansion = false;  ///< SchedulerParameters=permit_job_expansion
     bool exempts_by_priority = false;      ///< the release knows PreemptParameters=min_exempt_priority
     std::map<std::string, PartitionControl> partitions;
 };

@@ -22,6 +22,7 @@ TEST_CASE("slurm.conf's plugins and flags are read as they are in force") {
     conf.gres_plugins = text("gpu");
     conf.prolog_flags = PROLOG_FLAG_ALLOC | PROLOG_FLAG_CONTAIN;
     conf.job_requeue = 1;
+    conf.sched_params = text("bf_continue,permit_job_expansion");
     partition_info_t partitions[2]{};
     partitions[0].name = text("gpu");
     partitions[0].preempt_mode = PREEMPT_MODE_OFF;
@@ -44,6 +45,7 @@ TEST_CASE("slurm.conf's plugins and flags are read as they are in force") {
     CHECK(controls.prolog_at_allocation);
     CHECK(controls.requeues_by_default);
     CHECK_FALSE(controls.enforces_partition_limits);
+    CHECK(controls.permits_job_expansion);
     CHECK_FALSE(controls.exempts_by_priority);
     CHECK(controls.partitions.at("gpu").preempt_mode == "OFF");
     CHECK(controls.partitions.at("gpu").is_default);

@@ -34,7 +34,7 @@ struct Sound {
                  .select_type = "select/cons_tres", .accounting_type = "accounting_storage/none", .container_type = "",
                  .job_submit_plugins = {"accord"}, .gres_types = {"gpu"}, .accounting_tres = {}, .auth_info = "socket=/run/munge/munge.socket.2,cred_expire=5",
                  .federation = "", .prolog_at_allocation = true, .requeues_by_default = true,
-                 .enforces_partition_limits = true, .exempts_by_priority = false,
+                 .enforces_partition_limits = true, .permits_job_expansion = false, .exempts_by_priority = false,
                  .partitions = {{"gpu", {"OFF", true}}, {"gpu-lend", {"REQUEUE", false}}}};
         shape.default_partition = "gpu";
         for (const auto* name : {"gpu", "gpu-lend"}) {
@@ -127,6 +127,8 @@ const std::vector<Fault> faults{
      "/run/munge/munge.socket.2", "accord.toml: [munge] socket = \"/run/other\""},
     {"limits not enforced", [](Sound& s) { s.slurm.enforces_partition_limits = false; }, "slurm.conf EnforcePartLimits",
      State::warning, "NO", "slurm.conf: EnforcePartLimits=ALL"},
+    {"jobs that expand others", [](Sound& s) { s.slurm.permits_job_expansion = true; }, "slurm.conf SchedulerParameters",
+     State::mismatch, "permit_job_expansion", "slurm.conf: take permit_job_expansion out of SchedulerParameters"},
     {"a federation", [](Sound& s) { s.slurm.federation = "alliance"; }, "federation", State::mismatch, "alliance",
      "sacctmgr modify federation alliance set clusters-=demo"},
     {"GPUs not accounted", [](Sound& s) { s.slurm.accounting_type = "accounting_storage/slurmdbd"; },

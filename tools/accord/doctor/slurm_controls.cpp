@@ -79,6 +79,10 @@ Controls check_slurm(const Config& config, const SlurmControls& slurm) {
           slurm.enforces_partition_limits ? "ANY or ALL" : "NO",
           {"a job beyond its partition's limits is accepted, never starts, and keeps its claim",
            "slurm.conf: EnforcePartLimits=ALL"});
+    check(controls, "slurm.conf SchedulerParameters", !slurm.permits_job_expansion, State::mismatch,
+          slurm.permits_job_expansion ? "permit_job_expansion" : "without permit_job_expansion",
+          {"a job with --dependency=expand takes over another one's allocation, which is judged as its own request",
+           "slurm.conf: take permit_job_expansion out of SchedulerParameters"});
     check(controls, "federation", slurm.federation.empty(), State::mismatch,
           slurm.federation.empty() ? "none" : slurm.federation,
           {"jobs that other clusters of a federation route here are not supported in governed pools",
