@@ -118,6 +118,7 @@ task_is() { [ "$(squeue --noheader --array --jobs="$1" --format=%T)" = "$2" ]; }
     own=$(running vision1 --gpus=4 --nodes=1)
     lent=$(running vision1 --gpus=4 --nodes=1)
     assert_equal "$(outcome "$lent")" 'admitted borrowed headroom'
+    wait_for 20 seen_running "$lent"
     owner=$(running speech1 --gpus=12 --nodes=3)
     wait_for 30 reason_is "$lent" JobHeldAdmin
     run accord why "$lent"
@@ -130,6 +131,8 @@ task_is() { [ "$(squeue --noheader --array --jobs="$1" --format=%T)" = "$2" ]; }
     wait_state "$lent" RUNNING 60
     partition_is "$lent" gpu
 }
+# A run that begins and ends between two of accordd's lists is on no record.
+seen_running() { accord why "$1" | grep -q ' it started'; }
 claims_gone() { jq -e ".ledger.contracts[\"$1/gpu\"].guaranteed // {} | . == {}" "$CLUSTER_DIR/accord/ledger" >&2; }
 
 # bats test_tags=B04
