@@ -201,12 +201,14 @@ passes_made() {
     rm -f "$(store)"/usage.db*
     start_accordd
     wait_for 30 interval_open "$job"
+    wait_for 10 later_than "$(date +%s)"  # so that there is more to meter than before
     scancel "$job"
     wait_for 30 interval_closed "$job"
     wait_for 90 outlives_minute "$before"
     # No more than the job can have held since, from its start on.
     assert [ "$(in_ledger gpu_s)" -le $(($(hours 50) + 4 * $(ran_for "$job"))) ]
 }
+later_than() { [ "$(date +%s)" -gt "$(($1 + 1))" ]; }
 interval_open() { [ "$(usage "SELECT count(*) FROM job_interval WHERE job_id = $1")" = 1 ]; }
 interval_closed() { [ "$(usage "SELECT count(*) FROM job_interval WHERE job_id = $1 AND end_s NOT NULL")" = 1 ]; }
 outlives_minute() { [ "$(in_ledger gpu_s)" -gt "$1" ]; }

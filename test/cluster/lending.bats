@@ -33,10 +33,12 @@ running() {
     printf '%s\n' "$job"
 }
 nothing_is_claimed() { jq -e '[.ledger.contracts[] | .guaranteed, .borrowed] | all(. == {})' "$CLUSTER_DIR/accord/ledger"; }
+all_nodes_serve() { jq -e '[.ledger.shape.partitions[].nodes[].available] | all' "$CLUSTER_DIR/accord/ledger"; }
 
 setup() {
     mark_logs
     wait_for 60 nothing_is_claimed >&2
+    wait_for 60 all_nodes_serve >&2
 }
 
 # bats test_tags=B05
