@@ -47,6 +47,14 @@ private:
             result_.steps.push_back(fmt::format(text, std::forward<Args>(args)...));
     }
 
+    /// Why the count is more than the request's own numbers say: "TEXT makes 4 a100".
+    template <typename... Args>
+    void say_why_more(fmt::format_string<Args...> text, Args&&... args) {
+        result_.more_than_asked =
+            fmt::format("{} makes {}", fmt::format(text, std::forward<Args>(args)...), describe(maxima(result_.gpus)));
+        say("{}", result_.more_than_asked);
+    }
+
     void read_fields() {
         per_job_ = read_field(ask_.tres_per_job, "--gpus");
         per_node_ = read_field(ask_.tres_per_node, "--gres or --gpus-per-node");
@@ -242,9 +250,7 @@ private:
             widen(type, gpus_of_poorest(nodes, type, nodes_.fewest), gpus_of_richest(nodes, type, nodes_.most));
         for (const auto& [type, gpus] : per_job_.gpus)
             if (held.contains(type)) widen(type, gpus, gpus);
-        result_.more_than_asked =
-            fmt::format("whole nodes: every GPU of {} makes {}", nodes_text(nodes_.most), describe(maxima(result_.gpus)));
-        say("{}", result_.more_than_asked);
+        say_why_more("whole nodes: every GPU of {}", nodes_text(nodes_.most));
     }
 
     [[nodiscard]] bool has_all_types(const NodeShape& node) const {
@@ -256,9 +262,7 @@ private:
         auto types = types_;
         if (types.empty()) types.insert("");
         for (const auto& type : types) widen(type, 0, every_gpu(type));
-        result_.more_than_asked = fmt::format("{}: counted as every GPU of {}, which makes {}", why, nodes_text(nodes_.most),
-                                              describe(maxima(result_.gpus)));
-        say("{}", result_.more_than_asked);
+        say_why_more("{}: counted as every GPU of {}, which", why, nodes_text(nodes_.most));
     }
 
     /// Of the most nodes that the job may take.
@@ -285,8 +289,7 @@ private:
         for (const auto& [type, gpus] : asked)
             widen(type, 0, std::max(gpus, std::min(saturating_add(gpus, more), every_gpu(type))));
         if (maxima(result_.gpus) == asked) return;
-        result_.more_than_asked = fmt::format("{} leaves others unusable, which makes {}", burden.why, describe(maxima(result_.gpus)));
-        say("{}", result_.more_than_asked);
+        say_why_more("{} leaves others unusable, which", burden.why);
     }
 
     // Words.

@@ -5,9 +5,9 @@
 #include "catch.hpp"
 #include "root.hpp"
 #include "site.hpp"
+#include "slurm/compat.hpp"
 #include "slurm/slurm_strings.hpp"
 #include "slurmctld.hpp"
-#include "slurm/compat.hpp"
 
 using namespace accord;
 
